@@ -90,28 +90,11 @@ def distinct_eigenvalues(table: NDArray[Any]) -> int:
     >>> distinct_eigenvalues(np.array([[third, 1], [1, third]], dtype=object))
     2
     """
-    p = _characteristic(table)[0]
+    p = _characteristic(table)
     return int(p.degree() - p.gcd(p.derivative()).degree())
 
 
-def has_eigenvalues(table: NDArray[Any], values: Sequence[float]) -> bool:
-    """Whether these numbers, each as often as it is given, are the eigenvalues of a matrix of fractions: exactly.
-
-    >>> ones = np.array([[Fraction(1), Fraction(1)], [Fraction(1), Fraction(1)]])
-    >>> has_eigenvalues(ones, [0.0, 2.0]), has_eigenvalues(ones, [1e-17, 2.0])
-    (True, False)
-    """
-    p, scale = _characteristic(table)
-    roots = [Fraction(value) * scale for value in values]
-    if any(root.denominator > 1 for root in roots):  # eigenvalues of integers are no other fractions
-        return False
-    product = flint.fmpz_poly([1])
-    for root in roots:
-        product *= flint.fmpz_poly([-int(root), 1])
-    return bool(p == product)
-
-
-def _characteristic(table: NDArray[Any]) -> tuple[Any, int]:
-    """det(λI − cA) for the least c that makes A a matrix of integers, and c."""
+def _characteristic(table: NDArray[Any]) -> Any:
+    """det(λI − cA) for the least c that makes A a matrix of integers."""
     scale = lcm(*(Fraction(x).denominator for x in table.flat))
-    return flint.fmpz_mat([[int(x * scale) for x in row] for row in table.tolist()]).charpoly(), scale
+    return flint.fmpz_mat([[int(x * scale) for x in row] for row in table.tolist()]).charpoly()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -20,20 +21,21 @@ from shallows.mathematics.homotopy.paths import Homotopy, Paths, TrackerSettings
 from shallows.support.progress import Shown
 
 Complex = NDArray[np.complex128]
-#: Other coordinates that are tried. Measured for limits of three cubic neurons: of 76 lost paths two were lost again in
-#: the first, none in the third.
-ELSEWHERE = 4
 #: A singular end elsewhere is known to 10⁻⁵ or so, and so is the reciprocal of what it is here.
 SINGULAR_FAR = 1e4
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """A segment of parameters in other coordinates, and the ways there and back, for points one a row."""
+    """A segment of parameters in other coordinates, and the ways there and back, for points one a row.
+
+    `same` are the unknowns themselves, with more digits: what is infinite there is infinite here.
+    """
 
     segment: Homotopy
     there: Callable[[Complex], Complex]
     back: Callable[[Complex], Complex]
+    same: bool = False
 
 
 @runtime_checkable
@@ -95,7 +97,7 @@ def found_elsewhere(
     if not isinstance(family, OtherCoordinates):
         return paths
     left = np.flatnonzero(lost)
-    for way in range(ELSEWHERE):
+    for way in count():
         other = family.elsewhere(way, start, target) if len(left) else None
         if other is None:
             break
@@ -106,6 +108,7 @@ def found_elsewhere(
         ends = other.back(there.ends)
         ended = np.isin(there.status, (PathStatus.ARRIVED, PathStatus.CONVERGED))
         far = ended & endgame & _is_far(ends, there.status == PathStatus.ARRIVED, settings)
+        far |= endgame & other.same & np.isin(there.status, (PathStatus.DIVERGED, PathStatus.INFINITE))
         status = np.where(far, PathStatus.INFINITE, there.status)
         rows = np.flatnonzero(far | (ended & np.isfinite(ends).all(axis=1)))
         ends = np.where(np.isfinite(ends), ends, 0.0)

@@ -33,7 +33,7 @@ def test_functions_are_the_same_and_points_come_back(name):
         assert np.allclose(functions, equations.tensors(points), rtol=1e-10)
         assert np.allclose(a, A[..., 0]) and np.allclose(w, W)
         ways += 1
-    assert ways == {"no bias": 2, "z³ − z + 2/√27": 5, "z³ − z": 3}.get(name, 4)
+    assert ways == {"z³ − z + 2/√27": 5, "z³ − z": 3}.get(name, 4)
 
 
 def test_limits_have_finite_places_there():

@@ -5,8 +5,8 @@ import pytest
 from tests.questions.charts.gradient_zeros import gradient_zeros
 
 import shallows as sh
-from shallows.questions.charts.neurons.neuron import Neuron
-from shallows.questions.charts.outputs.neuron_system import OutputSpaces, whole_network
+from shallows.questions.charts.neurons.neuron import Neuron, whole_network
+from shallows.questions.charts.outputs.neuron_system import OutputSpaces
 
 X = np.random.default_rng(0).standard_normal((12, 2))
 Y = np.random.default_rng(1).standard_normal((12, 2))

@@ -96,11 +96,11 @@ def _apart(equation: Equation, end: float) -> NDArray[np.bool_]:
     pencil = equation.pencil
     branches = np.arange(pencil.size - 1) + (end < 0)
     far = pencil.size - 1 if end > 0 else 0
-    eps = between(np.asarray(min(0.0, 1 / end)), np.asarray(max(0.0, 1 / end)))
-    mu, hat = _finite(pencil, end, branches, eps)
+    epsilon = between(np.asarray(min(0.0, 1 / end)), np.asarray(max(0.0, 1 / end)))
+    mu, hat = _finite(pencil, end, branches, epsilon)
     kept = Ball.exact(equation.masks[:, branches].T.astype(np.float64))
     has = equation.masks[:, far]
-    at = _Far(equation, eps, mu, hat, kept)
+    at = _Far(equation, epsilon, mu, hat, kept)
     near, slope = at.near()
     away = (near.lower > 0) | (near.upper < 0)
     if np.any(has & ~away):
@@ -131,33 +131,35 @@ class _Far:
     """Over a cell of ε = 1/δ: what goes to poles, and which sets keep it."""
 
     equation: Equation
-    eps: Ball
+    epsilon: Ball
     mu: Ball
     hat: Ball
     kept: Ball
 
     def near(self) -> tuple[Ball, Ball]:
         """Σ (μ − ρ)ŵ over what is left out, of sets with the eigenvalue that is far away; and its derivative."""
-        eps, mu, hat, bend = self.eps, self.mu, self.hat, self._bend()
-        one, two, square = of_fraction(Fraction(1)), of_fraction(Fraction(2)), eps * eps
+        epsilon, mu, hat, bend = self.epsilon, self.mu, self.hat, self._bend()
+        one, two, square = of_fraction(Fraction(1)), of_fraction(Fraction(2)), epsilon * epsilon
         room, total = self._room(), hat.sum()
-        swing = eps * (one + eps * room) * total  # μ(1 − w) of the one that is far away
-        turn = (one + two * eps * room + square * total) * total + eps * (one + eps * room) * bend.sum()
+        swing = epsilon * (one + epsilon * room) * total  # μ(1 − w) of the one that is far away
+        turn = (one + two * epsilon * room + square * total) * total + epsilon * (
+            one + epsilon * room
+        ) * bend.sum()
         left = self._left()
         rho, divisor = self._rho((mu * (one - square * hat)) @ self.kept + swing, one - square * (hat @ left))
-        inner = (square * hat * hat - hat - mu * (two * eps * hat + square * bend)) @ self.kept + turn
+        inner = (square * hat * hat - hat - mu * (two * epsilon * hat + square * bend)) @ self.kept + turn
         trace = of_fraction(self.equation.metric.trace)
-        drift = quotient(trace * (inner - rho * ((two * eps * hat + square * bend) @ left)), divisor)
+        drift = quotient(trace * (inner - rho * ((two * epsilon * hat + square * bend) @ left)), divisor)
         value = (mu * hat) @ left - rho * (hat @ left)
         return value, (mu * bend - hat * hat) @ left - drift * (hat @ left) - rho * (bend @ left)
 
     def ratio(self) -> Ball:
         """F_I/δ in units of α/h, of sets without it."""
-        eps, mu, hat = self.eps, self.mu, self.hat
-        one, square = of_fraction(Fraction(1)), eps * eps
+        epsilon, mu, hat = self.epsilon, self.mu, self.hat
+        one, square = of_fraction(Fraction(1)), epsilon * epsilon
         rho, _ = self._rho((mu * (one - square * hat)) @ self.kept, square * (hat @ self.kept))
         own = square * ((mu * hat) @ self.kept - rho * (hat @ self.kept))
-        return one - eps * (rho + own - of_fraction(self.equation.pencil.diagonal[0]))
+        return one - epsilon * (rho + own - of_fraction(self.equation.pencil.diagonal[0]))
 
     def _rho(self, within: Ball, weights: Ball) -> tuple[Ball, Ball]:
         """ρ and what it is divided by, from Σ_I μ(1 − w) and Σ_I w."""
@@ -169,9 +171,9 @@ class _Far:
 
     def _bend(self) -> Ball:
         """The derivatives of ŵ."""
-        eps, mu, hat, one = self.eps, self.mu, self.hat, of_fraction(Fraction(1))
+        epsilon, mu, hat, one = self.epsilon, self.mu, self.hat, of_fraction(Fraction(1))
         room = self._room()
-        pull = quotient(mu - room - eps * hat.sum(), one + eps * (room - mu))
+        pull = quotient(mu - room - epsilon * hat.sum(), one + epsilon * (room - mu))
         parts = []
         for k in range(len(mu.mid)):
             others = np.flatnonzero(np.arange(len(mu.mid)) != k)
@@ -187,7 +189,7 @@ class _Far:
         return Ball.exact(1.0 - self.kept.mid)
 
 
-def _finite(pencil: Pencil, end: float, branches: NDArray[np.intp], eps: Ball) -> tuple[Ball, Ball]:
+def _finite(pencil: Pencil, end: float, branches: NDArray[np.intp], epsilon: Ball) -> tuple[Ball, Ball]:
     """μ_k and δ²w_k of the eigenvalues that go to poles, beyond this δ."""
     ends, zeta = pencil.at(np.array([end]))[0][branches], pencil.poles
     mu = between(np.minimum(ends.lower, zeta.lower), np.maximum(ends.upper, zeta.upper))
@@ -200,7 +202,7 @@ def _finite(pencil: Pencil, end: float, branches: NDArray[np.intp], eps: Ball) -
         others = np.flatnonzero(np.arange(len(branches)) != k)
         gap = zeta[others] - mu[k]
         shares = quotient(c[others], gap)
-        lean = one + eps * (corner - mu[k] - shares.sum())
-        spread = eps * eps * (one + quotient(shares, gap).sum())
+        lean = one + epsilon * (corner - mu[k] - shares.sum())
+        spread = epsilon * epsilon * (one + quotient(shares, gap).sum())
         hats.append(quotient(one, spread + quotient(lean * lean, c[k])))
     return mu, Ball(np.array([x.mid for x in hats]), np.array([x.rad for x in hats]))

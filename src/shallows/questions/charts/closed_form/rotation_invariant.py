@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from fractions import Fraction
 from itertools import combinations, product
 from math import comb
 
@@ -30,12 +29,13 @@ from shallows.mathematics.balls.eigenpairs import EigenEnclosure
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.network import Network
 from shallows.model.problem import Problem
+from shallows.questions.charts.closed_form.left_out import LeftOut
 from shallows.questions.charts.closed_form.spectrum import (
     Spectrum,
     distinct_count,
-    eigenvalues_are_exact,
     enclosure_of,
     exact_rank,
+    left_out_of,
 )
 from shallows.questions.charts.points.kinds import PROVED_LOSS, ROUNDINGS, Levels, Signs, kinds
 from shallows.questions.charts.points.networks import realise
@@ -189,7 +189,7 @@ def _assemble(
 ) -> Chart:
     n, signs = spectrum.n, Signs.of(problem)
     fallen = [(s, int(i)) for s in selections for i in np.flatnonzero(~s.clear)]
-    vanish = _vanish(problem, spectrum, clusters, fallen, _resolution(spectrum, enclosure))
+    vanish = _vanish(problem, spectrum, fallen, _resolution(spectrum, enclosure))
     notes = [_fallen(spectrum, *place, exactly=zero) for place, zero in zip(fallen, vanish, strict=True)]
     notes += [] if clusters.exact else [NEARLY_EQUAL]
     counts = {s.rank: int(np.count_nonzero(s.clear & (s.dimension == 0))) for s in selections}
@@ -303,46 +303,30 @@ class SpectralMaker:
 
 
 def _vanish(
-    problem: Problem,
-    spectrum: Spectrum,
-    clusters: Clusters,
-    fallen: list[tuple[Selection, int]],
-    resolution: float,
+    problem: Problem, spectrum: Spectrum, fallen: list[tuple[Selection, int]], resolution: float
 ) -> list[bool]:
     """Of each choice with a σ_i + c_I that is 0 to rounding: whether it is proved to be 0.
 
-    Frobenius: c_I = 0, and T has so many eigenvalues 0 as it lacks rank. Beside a norm neuron −c_I is the mean of those
-    left out: 0 where σ_i equals all of them. Else where the σ are exactly these doubles.
+    Frobenius: c_I = 0, and T has so many eigenvalues 0 as it lacks rank. Else by the signs of exact numbers.
     """
     if not fallen:
         return []
     if not spectrum.share:
         small = int(np.sum(np.abs(spectrum.sigma) <= resolution))
         return [exact_rank(problem) == spectrum.n - small] * len(fallen)
-    known = eigenvalues_are_exact(problem, spectrum)
-    return [
-        (known and _vanishes(spectrum, *place)) or _equals_the_rest(spectrum, clusters, *place)
-        for place in fallen
-    ]
+    exact = left_out_of(problem, spectrum)
+    return [exact is not None and _vanishes(exact, spectrum, *place, resolution) for place in fallen]
 
 
-def _equals_the_rest(spectrum: Spectrum, clusters: Clusters, selection: Selection, row: int) -> bool:
-    """Whether c_I is minus the mean of the σ_j left out, and these and some σ_i kept are exactly equal."""
-    if spectrum.top == spectrum.n or not clusters.exact:
-        return False
-    kept = selection.sets[row]
-    left = np.unique(np.delete(clusters.labels, kept))
-    return len(left) == 1 and bool(np.any(clusters.labels[kept] == left[0]))
-
-
-def _vanishes(spectrum: Spectrum, selection: Selection, row: int) -> bool:
-    """Whether some σ_i + c_I is 0, the σ being exactly these doubles."""
-    sigma = [Fraction(x) for x in spectrum.sigma.tolist()]
-    kept = selection.sets[row].tolist()
-    left_out = sum((x for j, x in enumerate(sigma) if j not in kept), Fraction(0))
+def _vanishes(exact: LeftOut, spectrum: Spectrum, selection: Selection, row: int, resolution: float) -> bool:
+    """Whether some σ_i + c_I is 0, of those that are to rounding."""
+    kept, groups = selection.sets[row], exact.roots.groups
+    small = np.abs(spectrum.sigma[kept] + selection.shift[row]) <= resolution
+    left = list(exact.roots.multiplicities)
+    for i in kept.tolist():
+        left[groups[i]] -= 1
     divisor = spectrum.divisor(selection.rank)
-    shift = Fraction(0) if divisor is None else left_out / divisor
-    return any(sigma[i] + shift == 0 for i in kept)
+    return any(exact.shift_sign(i, left, divisor) == 0 for i in {groups[i] for i in kept[small].tolist()})
 
 
 def _fallen(spectrum: Spectrum, selection: Selection, row: int, exactly: bool) -> str:

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.eigenpairs import EigenEnclosure, Whitening, enclose
-from shallows.mathematics.exact.linear_algebra import distinct_eigenvalues, has_eigenvalues, matrix
+from shallows.mathematics.exact.linear_algebra import distinct_eigenvalues, matrix
 from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.tensors import coordinates
 from shallows.model.data.rotation_invariance import RotationInvariance
 from shallows.model.exact_loss import exact_target
 from shallows.model.problem import Problem
+from shallows.questions.charts.closed_form.left_out import LeftOut
 from shallows.support.checks import Array
 
 
@@ -116,9 +117,12 @@ def distinct_count(problem: Problem, spectrum: Spectrum) -> int:
     return distinct_eigenvalues(_similar(problem, spectrum))
 
 
-def eigenvalues_are_exact(problem: Problem, spectrum: Spectrum) -> bool:
-    """Whether the eigenvalues are exactly the doubles in `spectrum.sigma`, as those of small integers often are."""
-    return has_eigenvalues(_similar(problem, spectrum), spectrum.sigma.tolist())
+def left_out_of(problem: Problem, spectrum: Spectrum, line: NDArray[Any] | None = None) -> LeftOut | None:
+    """The exact eigenvalues, and what there is of a linear form ℓ, of fractions, in their eigenvectors."""
+    if line is None:
+        return LeftOut.of(_similar(problem, spectrum))
+    beside = line if spectrum.covariance is None else fractions(spectrum.covariance) @ line
+    return LeftOut.of(_similar(problem, spectrum), line, beside)
 
 
 def _similar(problem: Problem, spectrum: Spectrum) -> NDArray[Any]:

@@ -22,7 +22,7 @@ from shallows.questions.charts.closure.parameterization import Parameterization,
 from shallows.questions.charts.closure.term_map import TermMap
 from shallows.questions.charts.continuation.equations import CommonEquations, random_residual
 from shallows.questions.charts.continuation.metrics import Complex, Pair, rounding
-from shallows.questions.charts.neurons.sharp import with_more_digits
+from shallows.questions.charts.neurons.equations import with_more_digits
 from shallows.support.checks import Array
 from shallows.support.ready_code import ReadyCode
 from shallows.support.seeds import complex_normal

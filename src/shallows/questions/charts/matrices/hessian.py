@@ -14,16 +14,21 @@ from shallows.support.checks import Array
 
 #: Newton steps at most: they double the digits, of which there are sixteen.
 STEPS = 50
+#: Squares of tangent vectors that are shorter than this underflow: A is zero on some neuron, and S of lower rank.
+SHORTEST = 1e-150
 
 
 def curvatures(system: LowRankSystem, x: Array) -> Array:
     """Eigenvalues of half the Hessian in an orthonormal frame of the tangent space: 1 − (shape operator) of the gap.
 
-    In (A, Z) alone a large Z would scale the Hessian so badly that signs drown in rounding.
+    In (A, Z) alone a large Z would scale the Hessian so badly that signs drown in rounding. Where A is singular, as
+    where all of a limit is linear, S is on no stratum of this rank, tangent vectors vanish, and zeros say so.
     """
     H, D = half_hessian(system, x)
     tangents = semidefinite_root(system.gram) @ D.T
     factor: Array = np.asarray(np.linalg.qr(tangents)[1], dtype=np.float64)
+    if np.abs(np.diag(factor)).min() < SHORTEST:
+        return np.zeros(len(H))
     half = np.linalg.solve(factor.T, H)
     whole = np.linalg.solve(factor.T, half.T)
     return np.asarray(np.linalg.eigvalsh((whole + whole.T) / 2))

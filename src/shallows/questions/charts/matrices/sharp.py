@@ -11,8 +11,8 @@ from functools import lru_cache
 
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.charts.matrices.equations import LowRankEquations
+from shallows.questions.charts.neurons.equations import SharpEquations
 from shallows.questions.charts.neurons.neuron import Neuron
-from shallows.questions.charts.neurons.sharp import SharpEquations
 
 
 def low_rank_products(n: int, rank: int, first: int = 0) -> list[tuple[int, int, tuple[int, ...]]]:

@@ -13,7 +13,7 @@ fixed: take `Neuron.of_degrees(range(d + 1), n − 1)`, w = R(1, z) in a random 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import permutations, product
 from math import inf
 
@@ -26,8 +26,8 @@ from shallows.mathematics.tensors import coordinates
 from shallows.questions.charts.continuation.equations import CommonEquations, random_residual, segment_numbers
 from shallows.questions.charts.continuation.metrics import Complex, Metrics, Pair, rounding, turned
 from shallows.questions.charts.neurons.metrics import RotationInvariantMetrics
-from shallows.questions.charts.neurons.neuron import Neuron
-from shallows.questions.charts.neurons.other_coordinates import rewritten
+from shallows.questions.charts.neurons.neuron import Neuron, whole_network
+from shallows.questions.charts.neurons.other_coordinates import Rewritten, rewritten
 from shallows.questions.charts.powers.cancellation import CANCELLING, room_for
 from shallows.support.checks import Array
 from shallows.support.ready_code import ReadyCode
@@ -157,28 +157,40 @@ class NeuronEquations(CommonEquations):
         return np.concatenate([functions, np.stack(sums, axis=1)], axis=1)
 
     def orbit(self, x: Complex) -> Complex:
-        """All permutations and turns of the neurons that leave the student, and fixed outer weights, unchanged."""
+        """All images under the symmetries."""
         A, W = self.split(x)
-        turns = self.turns
-        images = []
+        return np.array(
+            [self.join(A[rows] * factors, W[rows] * zeta) for rows, factors, zeta in self.symmetries]
+        )
+
+    @cached_property
+    def symmetries(self) -> list[tuple[list[int], Complex, Complex]]:
+        """Permutations and turns of the neurons that leave the student, and fixed outer weights, unchanged, with the
+        factors of outer weights and of neurons: σ(w) − σ(v) is σ(−v) − σ(−w) for an odd activation."""
+        found = []
         for order in permutations(range(self.r)):
             rows = list(order)
-            if self.outer is not None and not np.array_equal(A[rows], A):
-                continue
-            for turn in product(turns, repeat=self.r):
+            for turn in product(self.roots, repeat=self.r):
                 zeta = np.array(turn)[:, None]
-                images.append(self.join(A[rows] * zeta**-self.neuron.lowest, W[rows] * zeta))
-        return np.array(images)
+                factors = zeta**-self.neuron.lowest
+                fixed = None if self.outer is None else np.array(self.outer, np.complex128)
+                if fixed is None or np.allclose(fixed[rows] * factors, fixed):
+                    found.append((rows, factors, zeta))
+        return found
+
+    @property
+    def roots(self) -> Complex:
+        """Roots of unity ζ with aψ(w) = (a ζ^{−lowest}) ψ(ζw)."""
+        order = self.neuron.turns
+        return np.asarray(np.exp(2j * np.pi * np.arange(order) / order), np.complex128)
 
     @property
     def turns(self) -> Complex:
-        """Roots of unity ζ with aψ(w) = (a ζ^{−lowest}) ψ(ζw), a fixed one staying what it is."""
-        order = self.neuron.turns
-        roots = np.asarray(np.exp(2j * np.pi * np.arange(order) / order), np.complex128)
+        """Those of one neuron, a fixed outer weight staying what it is."""
         if self.outer is None:
-            return roots
-        steps = np.arange(order) * self.neuron.lowest
-        return np.asarray(roots[steps % order == 0])
+            return self.roots
+        order = self.neuron.turns
+        return np.asarray(self.roots[np.arange(order) * self.neuron.lowest % order == 0])
 
     def homotopy(self, start: tuple[Pair, Complex], target: tuple[Pair, Complex]) -> Homotopy:
         """The compiled equations along a segment of (G, g)."""
@@ -207,27 +219,42 @@ class NeuronEquations(CommonEquations):
     def rewritten(
         self, way: int, start: tuple[Pair, Complex], target: tuple[Pair, Complex]
     ) -> Elsewhere | None:
-        """The same segment in other coordinates of the neurons (`other_coordinates`); a trained, one output."""
-        other = rewritten(self.neuron, way) if self.outer is None and self.outputs == 1 else None
+        """The same segment in other coordinates of the neurons (`other_coordinates`; a trained), and after these in the
+        same ones with more digits."""
+        other = self._written(way)
         if other is None:
-            return None
-        map_, back = other.neuron, other.back
-        equations = NeuronEquations(map_, self.r, outer=((1.0,),) * self.r)
+            last = not self.cancels and (way == 0 or self._written(way - 1) is not None)
+            return with_more_digits(self.whole, self.outputs, start, target) if last else None
+        equations = NeuronEquations(other.inner, self.r, self.outputs)
+        if self.outputs == 1:  # as it is a factor of the slopes, A is part of the map
+            equations = NeuronEquations(other.neuron, self.r, outer=((1.0,),) * self.r)
         if other.action is not None:
-            act = other.action
-            start, target = ((turned(G, act), g @ act) for G, g in (start, target))
+            act, shape = other.action, (self.outputs, self.neuron.size)
+            start, target = ((turned(G, act), (g.reshape(shape) @ act).ravel()) for G, g in (start, target))
+        segment = equations.homotopy(start, target)
+        return Elsewhere(segment, partial(self._there, other), partial(self._back, other))
 
-        def there(points: Complex) -> Complex:
-            A, W = self.split(points)
-            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                return np.asarray(other.there(A[..., 0], W).reshape(len(points), -1))
+    def _there(self, other: Rewritten, points: Complex) -> Complex:
+        A, W = self.split(points)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            one = other.there(np.ones(A.shape[:-1], np.complex128), W)
+            moved = np.concatenate([A * one[..., :1], one[..., 1:]], axis=-1)
+        return np.asarray(moved.reshape(len(points), self.unknowns))
 
-        def home(points: Complex) -> Complex:
-            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                A, W = back(points.reshape(len(points), self.r, map_.n))
-                return self.join(A[..., None], W)
+    def _back(self, other: Rewritten, points: Complex) -> Complex:
+        table = points.reshape(len(points), self.r, self.outputs + self.neuron.n)
+        A, rest = table[..., : self.outputs], table[..., self.outputs :]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            one, W = other.back(np.concatenate([np.ones_like(A[..., :1]), rest], axis=-1))
+            return self.join(A * one[..., None], W)
 
-        return Elsewhere(equations.homotopy(start, target), there, home)
+    def _written(self, way: int) -> Rewritten | None:
+        return rewritten(self.neuron, way) if self.outer is None else None
+
+    @cached_property
+    def whole(self) -> Neuron:
+        """All unknowns ↦ the entries of all outputs."""
+        return whole_network(self.neuron, self.r, self.outputs, self.outer)
 
     def conditions(self, x: Complex) -> Complex:
         """The matrix whose product with e is what vanishes at a critical x, (unknowns, M N)."""
@@ -269,3 +296,38 @@ class NeuronEquations(CommonEquations):
         e = random_residual(self.conditions(x), rng)
         s = self.tensors(x[None])[0].reshape(self.outputs, -1)
         return x, (s @ gram.T).ravel() - e
+
+
+@dataclass(frozen=True)
+class SharpEquations(NeuronEquations):
+    """Equations of any polynomial map of the unknowns with 31 digits where unknowns are large.
+
+    Under a metric with isotropic functions, such as that of (1, x) or one that rotations leave alone, solutions lie 10³
+    and more times as far out as the target, where ⟨s, s⟩ is a small share of its terms, and paths run by there: doubles
+    lose them. The map is one neuron with a = 1: ∂s·e = 0, e = (I ⊗ G) s − g.
+    """
+
+    @property
+    def cancels(self) -> bool:
+        """They do."""
+        return True
+
+    @classmethod
+    def of(cls, whole: Neuron) -> SharpEquations:
+        """Those of one map."""
+        return cls(whole, 1, outer=((1.0,),))
+
+
+def with_more_digits(
+    whole: Neuron, outputs: int, start: tuple[Pair, Complex], target: tuple[Pair, Complex]
+) -> Elsewhere:
+    """A segment of (G, g) in the same unknowns; `whole` is the map to the entries of all outputs."""
+    (first, g1), (last, g0) = start, target
+    segment = SharpEquations.of(whole).homotopy((_of_each(first, outputs), g1), (_of_each(last, outputs), g0))
+    return Elsewhere(segment, lambda points: points, lambda points: points, same=True)
+
+
+def _of_each(gram: Pair, outputs: int) -> Pair:
+    """I ⊗ G."""
+    unit = np.eye(outputs, dtype=np.complex128)
+    return Pair(np.asarray(np.kron(unit, gram.high)), np.asarray(np.kron(unit, gram.low)))

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.tensors import coordinates
 
+#: Fixed outer weights, a row of M numbers for each neuron.
+Outer = tuple[tuple[float, ...], ...]
+
 
 @dataclass(frozen=True)
 class Neuron:
@@ -113,3 +116,25 @@ def _turns(degrees: Sequence[int]) -> tuple[int, int]:
 @lru_cache(maxsize=128)
 def _exponents(n: int, degree: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(int(c) for c in row) for row in coordinates.exponents(n, degree))
+
+
+def whole_network(neuron: Neuron, r: int, outputs: int, outer: Outer | None) -> Neuron:
+    """(a₁, w₁, a₂, w₂, …) ↦ Σ aᵢ ⊗ ψ(wᵢ), or (w₁, w₂, …) where a is fixed.
+
+    >>> whole_network(Neuron.of_degrees([1], 1), 1, 2, None).values(np.array([3.0, 5.0, 2.0]))
+    array([ 6., 10.])
+    """
+    lead = outputs if outer is None else 0
+    own = lead + neuron.n
+    terms = []
+    for i in range(r):
+        for m in range(outputs):
+            weight = 1.0 if outer is None else outer[i][m]
+            for entry, coefficient, row in neuron.terms:
+                powers = [0] * (r * own)
+                powers[i * own + lead : (i + 1) * own] = row
+                if outer is None:
+                    powers[i * own + m] += 1
+                if weight:
+                    terms.append((m * neuron.size + entry, coefficient * weight, tuple(powers)))
+    return Neuron(r * own, outputs * neuron.size, tuple(terms), turns=1, lowest=1)

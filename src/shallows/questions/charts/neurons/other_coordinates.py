@@ -1,6 +1,8 @@
 """Other coordinates of neurons a p(L), L = w·x or b + w·x, in which limits are ordinary points: lost paths go on there.
 
 - *at infinity*: L = V/t, a = A t^d, one coordinate V_k = 1: A Σ c_j t^(d−j) V^j, whose limits V^d have t = 0.
+- *at rest* (no bias, no constant): L = τV, a = A/τ^m, V_k = 1, m the lowest power: A Σ c_j τ^(j−m) V^j, whose limits
+  V^m have τ = 0.
 - *at zeros of p* (a bias): a = κ/p(b), w = p(b) s: κ (1 + p′(b) s·x + p(b) p″(b) (s·x)²/2 + …), and affine functions
   are limits at p(b) = 0, all simple zeros of p alike.
 - *at a multiple zero* z₀ (a bias): L = z₀ + τ(1 + s·x), a = A/τ^m: A Σ q_j τ^(j−m) (1 + s·x)^j, q_j the coefficients
@@ -45,9 +47,16 @@ class Rewritten:
     back: Callable[[Complex], tuple[Complex, Complex]]
     action: Array | None = None
 
+    @property
+    def inner(self) -> Neuron:
+        """The map without its outer weight, which multiplies all of it."""
+        terms = tuple((entry, c, row[1:]) for entry, c, row in self.neuron.terms)
+        return Neuron(self.neuron.n - 1, self.neuron.size, terms, 1, 1)
+
 
 def rewritten(neuron: Neuron, way: int) -> Rewritten | None:
-    """The coordinates of this number: multiple zeros of p, then simple ones, where there is a bias, then infinity.
+    """The coordinates of this number: multiple zeros of p, then simple ones, where there is a bias, then infinity, and
+    rest where there is no bias.
 
     >>> rewritten(Neuron.affine([0.0, 1.0, 0.0, 1.0], 1), 1).neuron.terms[0]     # a·b is A t²: V = (1, v)
     (0, 1.0, (1, 2, 0))
@@ -56,6 +65,8 @@ def rewritten(neuron: Neuron, way: int) -> Rewritten | None:
     own = [] if c is None else [partial(_at_multiple, neuron, c, z, m) for z, m in _multiple_zeros(c)]
     own += [] if c is None else [partial(_at_zeros, neuron, c)]
     own += [partial(_at_infinity, neuron, k) for k in range(neuron.n)]
+    if c is None and neuron.turns < neuron.degree and min(sum(row) for _, _, row in neuron.terms):
+        own += [partial(_at_rest, neuron, k) for k in range(neuron.n)]
     return own[way]() if way < len(own) else None
 
 
@@ -86,6 +97,24 @@ def _at_infinity(neuron: Neuron, k: int) -> Rewritten:
     def back(y: Complex) -> tuple[Complex, Complex]:
         A, t, V = y[..., :1], y[..., 1:2], np.insert(y[..., 2:], k, 1.0, axis=-1)
         return (A * t**d)[..., 0], V / t
+
+    return Rewritten(Neuron(neuron.n + 1, neuron.size, terms, 1, 1), there, back)
+
+
+def _at_rest(neuron: Neuron, k: int) -> Rewritten:
+    m = min(sum(row) for _, _, row in neuron.terms)
+    terms = tuple(
+        (entry, c, (1, sum(row) - m, *(power for x, power in enumerate(row) if x != k)))
+        for entry, c, row in neuron.terms
+    )
+
+    def there(a: Complex, W: Complex) -> Complex:
+        tau = W[..., k : k + 1]
+        return np.concatenate([a[..., None] * tau**m, tau, np.delete(W / tau, k, axis=-1)], axis=-1)
+
+    def back(y: Complex) -> tuple[Complex, Complex]:
+        A, tau, V = y[..., :1], y[..., 1:2], np.insert(y[..., 2:], k, 1.0, axis=-1)
+        return (A / tau**m)[..., 0], V * tau
 
     return Rewritten(Neuron(neuron.n + 1, neuron.size, terms, 1, 1), there, back)
 

@@ -7,15 +7,14 @@ out neurons of a hyperplane that no critical point of a generic problem has.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 
 from shallows.mathematics.homotopy.carrying import Elsewhere
 from shallows.questions.charts.continuation.metrics import Complex, Metrics, Pair
-from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.neurons.equations import NeuronEquations, with_more_digits
 from shallows.questions.charts.neurons.neuron import Neuron
-from shallows.questions.charts.neurons.sharp import with_more_digits
 from shallows.questions.charts.outputs.counts import moved_gaussian_count, one_neuron_count
 from shallows.questions.charts.outputs.metrics import MovedMetrics
 from shallows.support.checks import Array
@@ -54,19 +53,6 @@ class OutputEquations(NeuronEquations):
         """First the same unknowns with more digits: a path that is lost in doubles is most often far out."""
         return None if way else with_more_digits(self.whole, self.outputs, start, target)
 
-    @cached_property
-    def whole(self) -> Neuron:
-        """All unknowns ↦ the entries of all outputs."""
-        neuron, outputs = self.neuron, self.outputs
-        own = outputs + neuron.n
-        products = [
-            (m * neuron.size + entry, c, (i * own + m, *(i * own + outputs + x for x in _unknowns(row))))
-            for i in range(self.r)
-            for m in range(outputs)
-            for entry, c, row in neuron.terms
-        ]
-        return Neuron.of_products(self.unknowns, self.entries, products)
-
     @property
     def count(self) -> int | None:
         """For one neuron under a generic metric."""
@@ -85,11 +71,6 @@ class OutputEquations(NeuronEquations):
         if isinstance(metrics, MovedMetrics):
             return moved_gaussian_count(self.degree, self.n, self.outputs)
         return one_neuron_count(self.degree, self.n, self.outputs, True)
-
-
-def _unknowns(row: tuple[int, ...]) -> list[int]:
-    """The factors of a monomial, each as often as it occurs."""
-    return [x for x, power in enumerate(row) for _ in range(power)]
 
 
 @lru_cache(maxsize=64)

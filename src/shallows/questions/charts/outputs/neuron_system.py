@@ -15,13 +15,12 @@ from shallows.model.single_outputs import single_outputs
 from shallows.questions.charts.continuation.equations import Complex
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
-from shallows.questions.charts.neurons.neuron import Neuron
+from shallows.questions.charts.neurons.neuron import Neuron, Outer, whole_network
 from shallows.support.checks import Array
 from shallows.support.tolerances import TINY
 
 #: Outputs whose targets are combinations of others to this share are; singular values of numbers given in doubles.
 DEPENDENT = 1e-12
-Outer = tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,28 +113,6 @@ def network_system(
 ) -> NeuronSystem:
     """Half the gradient of all outputs' loss: r neurons with their outer weights as one map with weight 1."""
     return NeuronSystem(NeuronEquations(whole_network(neuron, r, outputs, outer), 1, outer=((1.0,),)), exact)
-
-
-def whole_network(neuron: Neuron, r: int, outputs: int, outer: Outer | None) -> Neuron:
-    """(a₁, w₁, a₂, w₂, …) ↦ Σ aᵢ ⊗ ψ(wᵢ), or (w₁, w₂, …) where a is fixed.
-
-    >>> whole_network(Neuron.of_degrees([1], 1), 1, 2, None).values(np.array([3.0, 5.0, 2.0]))
-    array([ 6., 10.])
-    """
-    lead = outputs if outer is None else 0
-    own = lead + neuron.n
-    terms = []
-    for i in range(r):
-        for m in range(outputs):
-            weight = 1.0 if outer is None else outer[i][m]
-            for entry, coefficient, row in neuron.terms:
-                powers = [0] * (r * own)
-                powers[i * own + lead : (i + 1) * own] = row
-                if outer is None:
-                    powers[i * own + m] += 1
-                if weight:
-                    terms.append((m * neuron.size + entry, coefficient * weight, tuple(powers)))
-    return Neuron(r * own, outputs * neuron.size, tuple(terms), turns=1, lowest=1)
 
 
 def made_real(equations: NeuronEquations, points: Complex) -> Complex:

@@ -33,14 +33,13 @@ from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.filled import is_direct, without_folds
 from shallows.questions.charts.neurons.groups import Arrangement, all_different, arrangements
 from shallows.questions.charts.neurons.members import start_for
-from shallows.questions.charts.neurons.neuron import Neuron
+from shallows.questions.charts.neurons.neuron import Neuron, Outer
 from shallows.questions.charts.neurons.on_one_line import APART, has_line_stratum, line_stratum
 from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
 from shallows.questions.charts.neurons.singular import NeuronFamily, examine_ends
 from shallows.questions.charts.neurons.stratum import own_neuron
 from shallows.questions.charts.neurons.weightless import NOT_AT_REST, placed
 from shallows.questions.charts.outputs.neuron_system import (
-    Outer,
     OutputSpaces,
     independent,
     made_real,

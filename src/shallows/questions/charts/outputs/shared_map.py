@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from shallows.mathematics.homotopy.carrying import Elsewhere
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.charts.closure.term_map import ONE, ZERO, Term, TermMap, read, summed, write
+from shallows.questions.charts.continuation.equations import ELSEWHERE
 from shallows.questions.charts.continuation.metrics import Complex, Pair
 from shallows.questions.charts.neurons.apart import ApartEquations
-from shallows.questions.charts.neurons.sharp import with_more_digits
+from shallows.questions.charts.neurons.equations import with_more_digits
 
 Vector = NDArray[np.inexact]
 
@@ -163,11 +164,14 @@ class SharedEquations(ApartEquations):
         self, way: int, start: tuple[Pair, Complex], target: tuple[Pair, Complex]
     ) -> Elsewhere | None:
         """With more digits, and with other entries of p and U held fixed, the next ones each time."""
+        if way >= ELSEWHERE:
+            return None
         pairs = list(combinations(range(self.n), 2))
         rows, lead = pairs[way % len(pairs)], (way // len(pairs) + way) % self.shown
         other = replace(self.map, rows=rows, lead=lead)
         there, back = partial(_rewritten, self.map, other), partial(_rewritten, other, self.map)
-        return replace(with_more_digits(other.neuron, self.shown, start, target), there=there, back=back)
+        segment = with_more_digits(other.neuron, self.shown, start, target).segment
+        return Elsewhere(segment, there, back, same=not way)
 
     @property
     def count(self) -> int | None:

@@ -16,8 +16,7 @@ import numpy as np
 
 from shallows.model.reduced_problem import identity
 from shallows.questions.charts.continuation.equations import Complex
-from shallows.questions.charts.neurons.neuron import Neuron
-from shallows.questions.charts.outputs.neuron_system import Outer, whole_network
+from shallows.questions.charts.neurons.neuron import Neuron, Outer, whole_network
 from shallows.questions.charts.penalty.joined_members import SeveralOutputs
 from shallows.questions.charts.penalty.metrics import PenalisedMetrics
 from shallows.support.checks import Array

@@ -19,9 +19,9 @@ from shallows.questions.charts.isolation import INSTEAD, TURNED, has_parallel
 from shallows.questions.charts.neurons.assembly import SCOPE
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.neurons.neuron import Outer
 from shallows.questions.charts.neurons.real import half_hessian, sort_neurons
 from shallows.questions.charts.neurons.singular import NeuronFamily, examine_ends
-from shallows.questions.charts.outputs.neuron_system import Outer
 from shallows.questions.charts.outputs.point import seen_ends
 from shallows.questions.charts.outputs.scope import is_closed
 from shallows.questions.charts.penalty.fixed_outputs import FixedOutputs, in_use, squares

@@ -12,8 +12,9 @@ from shallows.questions.charts.quadratics.students import QuadraticStudents
 from shallows.support.checks import Array
 from shallows.support.tolerances import TINY
 
-#: ℓ is outside the range of Q when its part across is more than this share of it, and uᵀEu is zero when it is below
-#: this share of what it is the sum of: points are known to ten digits, and both are linear in them.
+#: Where it is not decided exactly (`bends`), ℓ is outside the range of Q when its part across is more than this share
+#: of it, and uᵀEu is zero when it is below this share of what it is the sum of: points are known to ten digits, and
+#: both are linear in them.
 ACROSS = 1e-8
 #: The share of Q that the vanished square has in the network that stands for a limit.
 NEARLY = 1e-4
@@ -33,17 +34,17 @@ class Across(NamedTuple):
 
 
 def across(
-    students: QuadraticStudents, squares: Problem, used: int, linear: Array, Q: Array
+    students: QuadraticStudents, squares: Problem, used: int, linear: Array, Q: Array, outside: bool = False
 ) -> Across | None:
-    """ℓ against `used` eigenvectors of Q; None where it is in their span."""
+    """ℓ against `used` eigenvectors of Q; None where it is in their span to rounding and not known to be `outside`."""
     n = len(Q)
     values, basis = np.linalg.eigh(Q)
     order = np.argsort(-np.abs(values))[:used]
     own = basis[:, order]
-    outside = linear - own @ (own.T @ linear)
-    if np.linalg.norm(outside) <= ACROSS * max(float(np.linalg.norm(linear)), TINY):
+    part = linear - own @ (own.T @ linear)
+    if not outside and np.linalg.norm(part) <= ACROSS * max(float(np.linalg.norm(linear)), TINY):
         return None
-    u = outside / np.linalg.norm(outside)
+    u = part / (np.linalg.norm(part) + TINY)
     rest = np.concatenate([linear, Q[np.triu_indices(n)]])
     gram, right = (np.asarray(part.astype(np.float64)) for part in students.without_constant())
     slope = gram @ rest - right
@@ -52,7 +53,7 @@ def across(
     return Across(own, values[order], u, rest, gram, slope, bend, unit)
 
 
-def beside(linear: Array, Q: Array, u: Array, side: float) -> Array:
+def near_limit(linear: Array, Q: Array, u: Array, side: float) -> Array:
     """A matrix of (1, x) near ℓ + Q in which the vanished square is back, with this sign, and no constant is left."""
     n = len(Q)
     M = np.zeros((n + 1, n + 1))

@@ -9,29 +9,30 @@ have. The square that vanishes may have either sign, so the constant is free.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import combinations, product
 
 import numpy as np
 
 from shallows.mathematics.signature import signature
 from shallows.model.problem import Problem
+from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.points.networks import spectral_terms
 from shallows.questions.charts.points.point import CriticalFamily, CriticalPoint
 from shallows.questions.charts.points.stratum import POINT_ERROR
-from shallows.questions.charts.quadratics.across import ACROSS, across, beside
+from shallows.questions.charts.quadratics.across import ACROSS, across, near_limit
+from shallows.questions.charts.quadratics.bends import OF_SIGN, Bend, Bends
 from shallows.questions.charts.quadratics.rows import Row, full_entries, realised
-from shallows.questions.charts.quadratics.students import QuadraticStudents
+from shallows.questions.charts.quadratics.students import BesideLinear, QuadraticStudents
 from shallows.questions.charts.result import Chart
-from shallows.support.checks import Array
+from shallows.support.checks import Array, counted
 
-#: Where between two members of a family others are looked at, to see whether a sign changes on it.
-SHARES = tuple((np.arange(12) + 0.5) / 12)
 #: What a chart says where a family of Q meets the condition on ℓ here and there.
 PART_OF_A_FAMILY = (
     "a part of a family of squares is critical beside a linear neuron: not all of that part is listed"
 )
+#: What it says where the condition on ℓ holds, or fails, in doubles only.
+TO_ROUNDING = "beside a linear neuron: whether they are critical is told from doubles, which is no proof"
 
 
 def linear_rows(
@@ -41,65 +42,49 @@ def linear_rows(
 
     Where only a part of a family of Q meets the condition the samples that do are listed, and the list is "sampled".
     """
-    squares, best, slope = students.without_linear(max(max(ranks) - 1, 1))
-    chart = charted(squares)
-    rows, completeness, notes = list[Row](), chart.completeness, list[str]()
+    beside = students.without_linear(max(max(ranks) - 1, 1))
+    chart, bends = charted(beside.squares), Bends.of(beside)
+    rows, levels, notes, open_ = list[Row](), [chart.completeness], list[str](), 0
     for point in chart.critical:
         if point.rank + 1 not in ranks:
             continue
         samples = point.samples if isinstance(point, CriticalFamily) else (point.tensor,)
-        places = [(best - slope @ q.entries, q.to_matrix()) for q in samples]
-        bends = [_bend(students, squares, point.rank + 1, *place) for place in places]
-        found = [
-            _row(students, squares, point.rank + 1, *place)
-            for place, bend in zip(places, bends, strict=True)
-            if bend == 0.0
-        ]
-        if len(found) == len(places):
-            family = isinstance(point, CriticalFamily)
-            rows.append(_moving(students, found[0], found, point) if family else found[0])
-            continue
-        bends += [
-            _bend(students, squares, point.rank + 1, best - slope @ Q[np.triu_indices(len(Q))], Q)
-            for Q in _between([Q for _, Q in places], point.rank, squares)
-        ]
-        if found or len({np.sign(bend) for bend in bends if bend is not None}) > 1:
-            rows += found
-            completeness = "sampled"
+        places = [(beside.linear(q.entries), q.to_matrix()) for q in samples]
+        exact = bends.at(point)
+        bend = bend_of([_bend(students, beside, point.rank, *place) for place in places])
+        if exact is None:
+            levels.append("count-matched")
+            open_ += 1
+        else:
+            bend = exact
+        if bend is Bend.ZERO:
+            found = [_row(students, beside, point.rank + 1, *place) for place in places]
+            row = _moving(students, found[0], found, point) if isinstance(point, CriticalFamily) else found[0]
+            open_kind = exact is None and row.kind == "local minimum"
+            rows.append(replace(row, kind="degenerate") if open_kind else row)
+        elif bend is Bend.PART:
+            zero = [place for place in places if _bend(students, beside, point.rank, *place) == 0.0]
+            rows += [_row(students, beside, point.rank + 1, *place) for place in zero]
+            levels.append("sampled")
             notes.append(PART_OF_A_FAMILY)
-    return rows, completeness, notes
+    notes += [f"{counted(open_, 'critical square')} {TO_ROUNDING}"] if open_ else []
+    return rows, weakest(levels), notes
 
 
-def _between(family: list[Array], rank: int, squares: Problem) -> Iterator[Array]:
-    """Other members of a family of matrices of a rank with the same loss: eigenvectors turned into one another's."""
-    law = squares.data.rotation_invariance(2)
-    if law is None or len(family) < 2 or not rank:
-        return
-    root = np.eye(len(family[0])) if law.covariance is None else np.linalg.cholesky(law.covariance).T
-    bases, values = list[Array](), np.zeros(rank)
-    for Q in family:
-        spectrum, basis = np.linalg.eigh(root @ Q @ root.T)
-        order = np.sort(np.argsort(-np.abs(spectrum))[:rank])
-        values, bases = spectrum[order], [*bases, basis[:, order]]
-    back, level = np.linalg.inv(root), _loss(squares, family[0])
-    for (first, other), ends in product(combinations(bases, 2), product((1.0, -1.0), repeat=rank)):
-        for share in SHARES:
-            mixed = (1 - share) * first + share * other * np.array(ends)
-            U, _, V = np.linalg.svd(mixed, full_matrices=False)
-            Q = back @ (U @ V) @ np.diag(values) @ (U @ V).T @ back.T
-            if abs(_loss(squares, Q) - level) <= ACROSS * max(abs(level), float(np.abs(Q).max()) ** 2):
-                yield np.asarray((Q + Q.T) / 2)
+def bend_of(seen: list[float | None]) -> Bend:
+    """What the bends at some places, as doubles show them, say of all."""
+    signs = {int(np.sign(bend)) for bend in seen if bend is not None}
+    if not signs:
+        return Bend.INSIDE
+    whole = len(signs) == 1 and (signs != {0} or None not in seen)
+    return OF_SIGN[signs.pop()] if whole else Bend.PART
 
 
-def _loss(squares: Problem, Q: Array) -> float:
-    """Qᵀ G Q − 2 bᵀQ."""
-    q, gram = Q[np.triu_indices(len(Q))], squares.gram()
-    return float(q @ gram @ q - 2 * q @ gram @ squares.target_tensor().entries)
-
-
-def _bend(students: QuadraticStudents, squares: Problem, rank: int, linear: Array, Q: Array) -> float | None:
-    """uᵀE_Q u, 0 where it vanishes; None where ℓ is in the range of Q."""
-    found = across(students, squares, rank - 1, linear, Q)
+def _bend(
+    students: QuadraticStudents, beside: BesideLinear, used: int, linear: Array, Q: Array
+) -> float | None:
+    """uᵀE_Q u as doubles show it, 0 where it vanishes; None where ℓ is in the range of Q."""
+    found = across(students, beside.squares, used, linear, Q)
     if found is None:
         return None
     return found.bend if abs(found.bend) > ACROSS * found.unit else 0.0
@@ -113,10 +98,10 @@ def _moving(students: QuadraticStudents, row: Row, found: Sequence[Row], point: 
     return replace(row, kind=kind, dimension=point.dimension, family=(point.description, tensors))
 
 
-def _row(students: QuadraticStudents, squares: Problem, rank: int, linear: Array, Q: Array) -> Row:
+def _row(students: QuadraticStudents, beside: BesideLinear, rank: int, linear: Array, Q: Array) -> Row:
     """The function ℓ + Q, critical, with ℓ outside the range of Q."""
     n = len(Q)
-    found = across(students, squares, rank - 1, linear, Q)
+    found = across(students, beside.squares, rank - 1, linear, Q, outside=True)
     assert found is not None
     frame = np.column_stack([found.own, found.u])
     seen = _signature(found.gram, found.slope, frame, Q, linear)
@@ -128,7 +113,7 @@ def _row(students: QuadraticStudents, squares: Problem, rank: int, linear: Array
         M[1:, 1:] = Q
     else:
         side = -1.0 if found.values.min(initial=0.0) >= 0.0 else 1.0  # squares of both signs
-        M = beside(linear, Q, found.u, side)
+        M = near_limit(linear, Q, found.u, side)
     vectors, signs = spectral_terms(M, rank + attained)
     entries, constant = full_entries(students, found.rest)
     kind = "global minimum" if flat else "saddle" if attained or seen[2] else "local minimum"

@@ -23,7 +23,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.exact.rational_arrays import fractions, rational_matrix
+from shallows.mathematics.exact.rational_arrays import (
+    exact_solution,
+    fractions,
+    rational_array,
+    rational_matrix,
+)
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Polynomial
@@ -190,25 +195,21 @@ class QuadraticStudents:
         data = GivenMetric(self.problem.n + 1, full, b, known)
         return Problem(SymmetricTensor(known.astype(np.float64), data.n, 2), data, self.problem.width)
 
-    def without_linear(self, rank: int) -> tuple[Problem, Array, Array]:
-        """With linear part, a trained: matrices Q of a rank under the metric with ℓ and the constant eliminated, and
-        (ℓ₀, L) with ℓ₀ − LQ the best linear part beside Q."""
+    def without_linear(self, rank: int) -> BesideLinear:
+        """With linear part, a trained: matrices Q of a rank under the metric with ℓ and the constant eliminated."""
         gram, right = self.without_constant()
         n = self.problem.n
         head, tail = slice(0, n), slice(n, None)
-        inverse = rational_matrix(gram[head, head]).inv()
-        solve = np.array(
-            [[Fraction(int(inverse[i, j].p), int(inverse[i, j].q)) for j in range(n)] for i in range(n)]
-        )
+        solve = rational_array(rational_matrix(gram[head, head]).inv()).reshape(n, n)
         lift, best = solve @ gram[head, tail], solve @ right[head]
         schur, rest = gram[tail, tail] - gram[tail, head] @ lift, right[tail] - lift.T @ right[head]
         invariance = (
             None if lift.any() else self._invariance()
         )  # ℓ and Q are orthogonal: Q has its own metric
-        data = GivenMetric(n, schur, rest, None, invariance)
-        target = np.asarray(np.linalg.solve(data.gram(2), rest.astype(np.float64)), np.float64)
-        squares = Problem(SymmetricTensor(target, n, 2), data, rank)
-        return squares, best.astype(np.float64), lift.astype(np.float64)
+        exact = exact_solution(schur, rest)
+        data = GivenMetric(n, schur, rest, exact, invariance)
+        squares = Problem(SymmetricTensor(exact.astype(np.float64), n, 2), data, rank)
+        return BesideLinear(squares, best, lift)
 
     def frame(self) -> Array:
         """Coordinates of (x, 1), the constant last, in which inputs count alike: whitened, with a bias centred too.
@@ -223,6 +224,19 @@ class QuadraticStudents:
         K[:n, :n] = vectors * np.sqrt(np.where(values > TINY, values, 1.0))
         K[:n, n] = mean
         return np.asarray(np.linalg.inv(K).T)
+
+
+@dataclass(frozen=True, eq=False)
+class BesideLinear:
+    """The problem of squares beside the best linear part, and (ℓ₀, L) as fractions: ℓ₀ − LQ is best beside Q."""
+
+    squares: Problem
+    best: NDArray[Any]
+    lift: NDArray[Any]
+
+    def linear(self, entries: Array) -> Array:
+        """ℓ₀ − LQ."""
+        return np.asarray(self.best.astype(np.float64) - self.lift.astype(np.float64) @ entries)
 
 
 def tensor_order(n: int) -> tuple[NDArray[np.intp], Array]:

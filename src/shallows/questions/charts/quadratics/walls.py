@@ -18,15 +18,16 @@ from dataclasses import replace
 import numpy as np
 
 from shallows.model.problem import Problem
+from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.points.networks import spectral_terms
 from shallows.questions.charts.points.point import CriticalFamily, CriticalPoint
 from shallows.questions.charts.points.stratum import POINT_ERROR
-from shallows.questions.charts.quadratics.across import across, beside
+from shallows.questions.charts.quadratics.across import across, near_limit
+from shallows.questions.charts.quadratics.bends import Bend, Bends
 from shallows.questions.charts.quadratics.one_sided import kind_of
 from shallows.questions.charts.quadratics.rows import Row, full_entries, realised, with_constant_error
-from shallows.questions.charts.quadratics.students import QuadraticStudents
+from shallows.questions.charts.quadratics.students import BesideLinear, QuadraticStudents
 from shallows.questions.charts.result import Chart
-from shallows.support.checks import Array
 
 
 def have_walls(students: QuadraticStudents) -> bool:
@@ -37,35 +38,38 @@ def have_walls(students: QuadraticStudents) -> bool:
 
 
 def wall_rows(students: QuadraticStudents, charted: Callable[[Problem], Chart]) -> tuple[list[Row], Chart]:
-    """The critical limits on walls, and the chart of squares that they are from."""
-    squares, best, lift = students.without_linear(students.problem.width - 1)
-    chart = charted(squares)
-    rows = []
+    """The critical limits on walls, and the chart of squares that they are from: "count-matched" at most where a slope
+    across a wall is told from zero by doubles."""
+    beside = students.without_linear(students.problem.width - 1)
+    chart, bends = charted(beside.squares), Bends.of(beside)
+    rows, levels = [], [chart.completeness]
     for point in chart.critical:
         signs = np.sign(point.network.a[point.network.a != 0])
-        if point.rank == squares.width and abs(signs.sum()) == point.rank:
-            linear = best - lift @ point.tensor.entries
-            row = _row(students, squares, point, linear, lift, float(signs[0]))
-            rows += [] if row is None else [row]
-    return rows, chart
+        if point.rank != beside.squares.width or abs(signs.sum()) != point.rank:
+            continue
+        bend = bends.at(point)
+        levels += ["count-matched"] * (bend is None) + ["sampled"] * (bend is Bend.PART)
+        if bend is Bend.INSIDE or bend is Bend.ZERO:
+            continue  # without a slope it is critical among all quadrics, and listed among those
+        row = _row(students, beside, point, float(signs[0]), bend)
+        rows += [] if row is None else [row]
+    return rows, replace(chart, completeness=weakest(levels))
 
 
 def _row(
-    students: QuadraticStudents,
-    squares: Problem,
-    point: CriticalPoint,
-    linear: Array,
-    lift: Array,
-    sign: float,
+    students: QuadraticStudents, beside: BesideLinear, point: CriticalPoint, sign: float, bend: Bend | None
 ) -> Row | None:
-    """The limit ℓ + Q; None where ℓ is in the range of Q, or where the loss has no slope across the wall."""
+    """The limit ℓ + Q; None where, in doubles, ℓ is in the range of Q, or the loss has no slope across the wall."""
     n, rank, Q = students.problem.n, point.rank + 1, point.tensor.to_matrix()
-    found = across(students, squares, rank - 1, linear, Q)
-    if found is None or abs(found.bend) <= POINT_ERROR * found.unit:
-        return None  # without a slope it is critical among all quadrics, and listed among those
-    inward = -sign * found.bend
+    linear, lift = beside.linear(point.tensor.entries), beside.lift.astype(np.float64)
+    known = bend is Bend.POSITIVE or bend is Bend.NEGATIVE
+    found = across(students, beside.squares, rank - 1, linear, Q, outside=known)
+    if found is None or (not known and abs(found.bend) <= POINT_ERROR * found.unit):
+        return None
+    slope = float(np.sign(found.bend)) if not known else 1.0 if bend is Bend.POSITIVE else -1.0
+    inward = -sign * slope
     entries, constant = full_entries(students, found.rest)
-    M = beside(linear, Q, found.u, -sign)
+    M = near_limit(linear, Q, found.u, -sign)
     vectors, signs = spectral_terms(M, rank)
     positive, zero, negative = point.signature
     proof = point.certificate
@@ -77,7 +81,7 @@ def _row(
         realised(students, vectors, signs, constant)[0],
         rank,
         (positive + n + 1, zero, negative),
-        kind_of(point.signature, point.dimension, np.sign(inward)),
+        kind_of(point.signature, point.dimension, inward),
         proof,
         point.dimension,
         limit=True,
