@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 
@@ -163,17 +163,14 @@ def polishing() -> list[Row]:
         "quadratic, n=4, width 2": sh.Problem(np.diag([1.0, 0.8, 0.6, 0.3]), sh.Gaussian(4), 2),
     }
     for name, problem in problems.items():
-        times, ends = [], []
-        for polish in (True, False):
-            ensemble(problem, 8, cores=1, polish=polish)
-            begin = time.process_time()
-            ends.append(ensemble(problem, 250, cores=1, polish=polish))
-            times.append(time.process_time() - begin)
-        same = int(np.sum(np.abs(ends[0].losses - ends[1].losses) < 1e-9))
-        note = f"the same end point in {same} of 250 runs"
+        polished, plain = (
+            partial(ensemble, problem, 250, cores=1, polish=polish) for polish in (True, False)
+        )
+        gap = np.abs(polished().losses - plain().losses)
+        ours, peer = side_by_side(polished, plain, rounds=5)
+        note = f"the same end point in {np.count_nonzero(gap < 1e-9)} of 250 runs"
         question = f"polished against plain descent to 1e-12: {name}"
-        promised = PROMISED_POLISHED[name]
         rows.append(
-            Row(question, show_time(times[0]), show_time(times[1]), times[1] / times[0], promised, note)
+            Row(question, show_time(ours), show_time(peer), peer / ours, PROMISED_POLISHED[name], note)
         )
     return rows
