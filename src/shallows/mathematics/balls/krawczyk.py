@@ -267,7 +267,7 @@ def certify_point(
         length = np.array([float(entry.abs_upper()) for entry in step])
         tightest = _SHARE * float((length / sensitivity).max()) * sensitivity + smallest
         widest = np.maximum(_SHARE * moved, _WIDE * size) + smallest
-        between = np.sqrt(tightest * np.maximum(widest, tightest))
+        between = np.sqrt(tightest) * np.sqrt(np.maximum(widest, tightest))
         for radii in (widest, widest.max() * even, between, tightest, tightest.max() * even):
             proof = _attempt(evaluator, centre, step, radii, inverse, not real)
             if proof is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
@@ -21,6 +22,7 @@ from shallows.questions.charts.closed_form.wide_binary import (
 from shallows.questions.charts.closure.closure import closure_of
 from shallows.questions.charts.limits import require_chartable
 from shallows.questions.charts.points.stratum import Stratum
+from shallows.questions.charts.powers.excluded import is_excludable, one_power_stratum
 from shallows.questions.charts.powers.sums import powers_stratum, special_count
 from shallows.questions.charts.result import Chart
 from shallows.questions.charts.units import Units
@@ -85,4 +87,9 @@ def _stratum(problem: Problem, rank: int, certify: bool, seed: int, tell: Shown)
         from shallows.questions.charts.matrices.rank_r import low_rank_stratum
 
         return low_rank_stratum(problem, rank, certify, seed, tell)
-    return powers_stratum(problem, rank, certify, seed, tell)
+    paths = partial(powers_stratum, problem, rank, certify, seed, tell)
+    return (
+        one_power_stratum(problem, paths, tell)
+        if rank == 1 and certify and is_excludable(problem)
+        else paths()
+    )

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
+from math import prod
 from typing import Any
 
 from flint import arb
@@ -54,6 +55,17 @@ class SquareRatio(Plain):
     def numerator(self, box: Intervals) -> Intervals:
         """C over boxes."""
         return self._numerator(box)[:, 0]
+
+    def is_weightless(self, place: Sequence[Fraction]) -> bool:
+        """Whether C and its slopes vanish at a place, exactly: a = 0 there, and all F_i are zero for that reason.
+
+        >>> square, one = {(2,): Fraction(1)}, {(0,): Fraction(1)}
+        >>> ratio = SquareRatio(square, one)
+        >>> ratio.is_weightless([Fraction(0)]), ratio.is_weightless([Fraction(1)])
+        (True, False)
+        """
+        slopes = [_slope(self.C, i) for i in range(self.n)]
+        return not any(_value(p, place) for p in (self.C, *slopes))
 
     @cached_property
     def _numerator(self) -> Tape:
@@ -123,6 +135,11 @@ def _interval(c: Any) -> Intervals:
 def _slope(p: Polynomial, i: int, gap: int = 1) -> Polynomial:
     """∂_i p / x_i^(gap − 1)."""
     return {(*row[:i], row[i] - gap, *row[i + 1 :]): c * row[i] for row, c in p.items() if row[i]}
+
+
+def _value(p: Polynomial, place: Sequence[Fraction]) -> Fraction:
+    """p at a place; its coefficients are fractions."""
+    return sum((c * prod(x**e for x, e in zip(place, row, strict=True)) for row, c in p.items()), Fraction(0))
 
 
 def product(p: Polynomial, q: Polynomial) -> Polynomial:

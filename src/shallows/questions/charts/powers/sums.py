@@ -34,14 +34,21 @@ NO_NEURON = 1e-4
 
 
 def powers_stratum(
-    problem: Problem, rank: int, certify_points: bool, seed: int, tell: Shown = False
+    problem: Problem,
+    rank: int,
+    certify_points: bool,
+    seed: int,
+    tell: Shown = False,
+    patient: bool = True,
 ) -> Stratum:
-    """All critical points that are sums of exactly `rank` powers."""
+    """All critical points that are sums of exactly `rank` powers; for lost paths see `settle`."""
     equations = PowerEquations(problem.degree, problem.n, rank)
     even = BalancedProblem.of(problem)
     special = even.member.special
     start = starting_member(equations, special, Detours, tell)
-    run = settle(Detours(equations, start, even.member, seed, tell, _proved_regular(equations, even)))
+    run = settle(
+        Detours(equations, start, even.member, seed, tell, _proved_regular(equations, even)), patient
+    )
     hidden = hidden_points(equations, even, run, seed, tell)
     if hidden:
         run = run.sampled
