@@ -1,17 +1,20 @@
 """One trained polynomial neuron, all real critical points by exclusion: against searches, sabotage, special targets."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
-from scipy.optimize import least_squares
+from scipy.optimize import least_squares, minimize
 
 import shallows as sh
+from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.questions.charts.neurons import patches as patches_room
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.excluded import FEW_BOXES, MOST_BOXES, all_real, is_excludable
 from shallows.questions.charts.neurons.patches import Places
-from shallows.questions.charts.neurons.square_ratio import SquareRatio
+from shallows.questions.charts.neurons.square_ratio import SquareRatio, combination, product
 from shallows.questions.charts.neurons.stratum import own_neuron
 
 SHIFTED, ODD, BENT, WHOLE = [0.0, 1, 1], [0.0, 1, 0, 1], [0.0, 0, 1, 1], [1.0, 1, 1, 1]
@@ -165,3 +168,60 @@ def test_powers_are_not_asked():
         drawn(ODD, True, "random"), 2
     )
     assert not is_excludable(drawn(ODD, True, "random", n=3), 1)
+
+
+@pytest.mark.parametrize("line", [[1.0, 0.0], [1.0, 1.0]])
+def test_linear_targets_have_sets_of_zero_functions_and_are_proved_all_the_same(line):
+    """1 + z + z² with a bias against ℓ·x: C = (2b + 1)(w·ℓ), doubly zero on a line; no network is critical there."""
+    teacher = sh.Network([line], [1.0], sh.Power(1))
+    sigma = sh.Polynomial([1.0, 1.0, 1.0])
+    chart = sh.chart(sh.Problem(teacher, sh.Gaussian(2), 1, sigma, bias=True))
+    assert chart.completeness == "proved" and chart.attained is False
+    assert [point.kind for point in chart.critical] == ["global minimum", "global minimum", "saddle"]
+    x, mass = np.polynomial.hermite_e.hermegauss(6)
+    X = np.array([[1.0, u, v] for u in x for v in x])
+    mass = np.array([p * q for p in mass for q in mass]) / mass.sum() ** 2
+
+    def loss(theta):
+        z = X @ theta[1:]
+        r = (theta[0] * (1 + z + z * z) - X[:, 1:] @ line) * mass
+        slope = np.append(r @ (1 + z + z * z), X.T @ (r * theta[0] * (1 + 2 * z)))
+        return float(r @ (r / mass)), 2 * slope
+
+    rng = np.random.default_rng(0)
+    ends = [
+        minimize(loss, rng.standard_normal(4) * size, jac=True, method="BFGS", options={"maxiter": 2000}).fun
+        for size in (0.5, 1.0, 3.0)
+        for _ in range(5)
+    ]
+    assert chart.infimum == pytest.approx(sum(line) / 3**0.5, abs=1e-12)
+    assert min(ends) == pytest.approx(chart.infimum, abs=1e-4) and min(ends) > chart.infimum
+
+
+def test_places_with_weights_are_excused_only_where_no_zero_is():
+    """C has the weights (1, 0, 0) and (0, 1, 1); zeros that least squares find are in no such box."""
+    rng, seen, excused = np.random.default_rng(0), 0, 0
+    C = {(1, 1, 0): Fraction(1), (1, 0, 1): Fraction(-2)}
+    for _ in range(20):
+        rows = [tuple(row) for row in np.ndindex(3, 3, 3) if sum(row) <= 2]
+        half = [
+            {row: Fraction(int(c)) for row, c in zip(rows, rng.integers(-3, 4, 10), strict=True) if c}
+            for _ in range(12)
+        ]
+        K = combination([Fraction(1)] * 12, [product(p, p) for p in half])
+        ratio = SquareRatio(C, K)
+
+        def slope(x, ratio=ratio):
+            return ratio(Intervals.exact(x[None]), False)[0].mid[0] / (1 + np.abs(x).max()) ** 4
+
+        for start in rng.standard_normal((30, 3)):
+            x = least_squares(slope, start, xtol=1e-15, ftol=1e-15, gtol=1e-15).x
+            if np.abs(slope(x)).max() > 1e-11 or abs(x[0] * (x[1] - 2 * x[2])) < 1e-3 or np.abs(x).max() > 10:
+                continue
+            seen += 1
+            for size in (1e-6, 1e-2, 0.3):
+                box = Intervals((x - size)[None], (x + size)[None])
+                assert not ratio.excused(box)[0]
+        boxes = rng.uniform(-2, 2, (200, 3))
+        excused += int(ratio.excused(Intervals(boxes - 0.01, boxes + 0.01)).sum())
+    assert seen > 20 and excused > 1000

@@ -309,3 +309,41 @@ def test_what_takes_too_many_bits_is_left_open():
     roots = RealRoots.of(np.array([[0, 1], [1, 1]], dtype=object))
     assert exact_sign(lambda bits: sum(roots.at(bits)) - 1, 4, 1) == 0
     assert exact_sign(lambda bits: sum(roots.at(bits)) - 1, 4, 10**6) is None
+
+
+#: D, ℓ, and how many linear functions are networks: E_Q ℓ = 0 for the third alone, where ℓᵀE_Qℓ is zero for all.
+SPARE = [
+    (np.diag([1.0, -1.0]), [1.0, 1.0], 0),
+    (np.diag([1.0, -1.0, 2.0]), [1.0, 1.0, 0.0], 0),
+    (np.diag([3.0, 0.0]), [0.0, 1.0], 1),
+]
+
+
+@pytest.mark.parametrize(("D", "linear", "networks"), SPARE)
+def test_linear_functions_beside_a_spare_neuron_are_networks_where_those_are_critical(D, linear, networks):
+    """A spare neuron makes ℓ a network, σ(w) − σ(−w); its gradient is E_Q ℓ, of which ℓᵀE_Qℓ is one entry."""
+    constant = -float(np.trace(D))  # E_Q = (tr Q − m)I + 2(Q − D) with Q = 0 and m = 0
+    chart = sh.chart(problem_of(D, linear, constant, 2))
+    tensors = [(point, point.tensor.to_matrix()) for point in chart.critical]
+    lines = [point for point, T in tensors if not T[1:, 1:].any() and T[0].any()]
+    assert [point.kind for point in lines] == ["saddle"]
+    assert sum(not point.limit for point in lines) == networks
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_listed_networks_of_special_targets_are_critical(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 4))
+    D, linear = np.diag(rng.integers(-2, 3, n) * 1.0), rng.integers(-1, 2, n) * 1.0
+    constant = float(rng.choice([0.0, -np.trace(D), 1.0]))
+    width = int(rng.integers(2, n + 1))
+    law = sh.Gaussian(n) if seed % 2 else sh.Gaussian(n, mean=rng.integers(-1, 2, n) * 1.0)
+    T = np.zeros((n + 1, n + 1))
+    T[0, 0], T[1:, 1:] = constant, D
+    T[0, 1:] = T[1:, 0] = linear / 2
+    chart = sh.chart(sh.Problem(T, law, width, SLOPE))
+    for point in chart.critical:
+        if not point.limit:
+            slope = np.abs(np.ravel(chart.problem.gradient(point.network))).max()
+            size = np.abs(point.network.W).max() ** 2 * np.abs(point.network.a).max(initial=1.0)
+            assert slope < 1e-7 * (1 + size), point

@@ -21,7 +21,7 @@ from shallows.mathematics.same_points import PointSet
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.equations import Complex
-from shallows.questions.charts.neuron_limits.ends import centred_activation
+from shallows.questions.charts.neuron_limits.ends import about, centred_activation
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.patches import Patch, Places
 from shallows.questions.charts.neurons.real import sort_neurons
@@ -126,11 +126,14 @@ def _networks(places: Places, patch: Patch, found: Exclusion) -> Array | None:
 
 
 def _is_resting(places: Places, patch: Patch, domain: Intervals) -> bool:
-    """Whether the zero in a domain is that at w = 0, p′(b) = 0, for a target with E y = 0: C = p(b) E y is 0 there."""
+    """Whether the zero in a domain is that at w = 0, p′(b) = 0, for a target with E y = 0: C = p(b) E y is 0 there.
+
+    b is counted from the centre of p.
+    """
     at = np.flatnonzero(places.space.at == 0)
     if patch.face is not None or (len(at) and places.space.exact.right[at[0]]):
         return False
-    flat = [j * c for j, c in enumerate(places.c)][1:]
+    flat = [j * c for j, c in enumerate(about(places.c, places.middle))][1:]
     if not places.bias:
         return flat[0] == 0 and bool(domain.has_zero.all())
     zeros = [of_arb([zero])[0] for zero, _ in real_roots(affine(flat))]

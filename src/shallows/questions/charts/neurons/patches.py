@@ -83,8 +83,8 @@ class Places:
 
     def patches(self) -> Iterator[Patch]:
         """The middle, far out, near each zero."""
-        yield Patch(self._system(self.c, None, None), self._middle(), 0.0)
         far = about(self.c, self.middle)
+        yield Patch(self._system(far, None, None), self._middle(), self.centre, bias=self.bias)
         for face in range(self.m):
             yield self._on_face(far, face, True, 1 / self.reach, self.centre)
             for zero, powers in self.zeros:
@@ -102,7 +102,7 @@ class Places:
         return Patch(system, Intervals(lo, hi), centre, face, inverse, root, self.bias)
 
     def _middle(self) -> Intervals:
-        """The cube around the centre less those near zeros, as boxes."""
+        """The cube around the centre less those near zeros, as boxes; b is counted from the centre."""
         R, hole = self.reach, self.hole
         if not self.bias:
             boxes = (
@@ -111,13 +111,13 @@ class Places:
                 else [(np.full(self.n, -R), np.full(self.n, R))]
             )
         else:
-            boxes, last = list[tuple[Array, Array]](), self.centre - R
+            boxes, last = list[tuple[Array, Array]](), -R
             for zero, _ in self.zeros:
-                z = float(zero.mid())
+                z = float(zero.mid()) - self.centre
                 boxes.append(_slab(last, z - hole, np.full(self.n, -R), np.full(self.n, R)))
                 boxes += [_slab(z - hole, z + hole, *box) for box in _around(np.zeros(self.n), R, hole)]
                 last = z + hole
-            boxes.append(_slab(last, self.centre + R, np.full(self.n, -R), np.full(self.n, R)))
+            boxes.append(_slab(last, R, np.full(self.n, -R), np.full(self.n, R)))
         kept = [(lo, hi) for lo, hi in boxes if np.all(lo < hi)]
         return Intervals(np.array([lo for lo, _ in kept]), np.array([hi for _, hi in kept]))
 

@@ -4,6 +4,13 @@ With a = C/K the loss of aψ(u) is E y² − C²/K. Where C and K do not vanish 
 
     F_i = 2K ∂_iC − C ∂_iK.
 
+Zeros with C = 0, where a = 0, are not asked about; there may be sets of them. Where C has weights, Σ ω_i x_i ∂_iC = kC
+as polynomials (a linear target gives C = (b + ½)(w·ℓ) for 1 + z + z², which has two), a zero F = 0 with C ≠ 0 has
+
+    2kK = Σ ω_i x_i ∂_iK,
+
+and boxes in which this cannot be are excused.
+
 Where x₀ = 0 is not asked about, because only limits of networks are there, F₀ is divided by x₀^(g−1), g the first power
 of x₀ that C and K have beside the power 0: it does not vanish at all limits for that reason.
 """
@@ -14,10 +21,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from math import prod
+from operator import mul
 from typing import Any
 
+import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
+from shallows.mathematics.exact.linear_algebra import from_flint, kernel, matrix
 from shallows.mathematics.exclusion.intervals import Intervals, of_arb
 from shallows.mathematics.exclusion.system import Plain
 from shallows.mathematics.exclusion.tape import Tape
@@ -52,6 +63,17 @@ class SquareRatio(Plain):
         slopes = both[:, self.n :]
         return both[:, : self.n], Intervals(slopes.lo.reshape(shape), slopes.hi.reshape(shape))
 
+    def excused(self, box: Intervals) -> NDArray[np.bool_]:
+        """Those that have no zero with C ≠ 0, as C has weights.
+
+        >>> C, K = {(2,): Fraction(1)}, {(0,): Fraction(1), (2,): Fraction(1)}     # 4(1 + x²) = 2x² nowhere
+        >>> SquareRatio(C, K).excused(Intervals([[-1.0]], [[1.0]])).tolist()
+        [True]
+        """
+        if not self._balances:
+            return super().excused(box)
+        return np.asarray((~self._balance(box).has_zero).any(axis=1))
+
     def numerator(self, box: Intervals) -> Intervals:
         """C over boxes."""
         return self._numerator(box)[:, 0]
@@ -66,6 +88,27 @@ class SquareRatio(Plain):
         """
         slopes = [_slope(self.C, i) for i in range(self.n)]
         return not any(_value(p, place) for p in (self.C, *slopes))
+
+    @cached_property
+    def _balances(self) -> list[Polynomial]:
+        """2kK − Σ ω_i x_i ∂_iK for a basis of all (ω, k)."""
+        if not self.C:
+            return []
+        rows = [[*map(Fraction, row), Fraction(-1)] for row in self.C]
+        found = []
+        for vector in kernel(matrix(rows)):
+            *weights, k = map(from_flint, vector)
+            shares = {row: 2 * k - sum(map(mul, weights, row)) for row in self.K}
+            found.append({row: _times(c, shares[row]) for row, c in self.K.items() if shares[row]})
+        return [p for p in found if p]
+
+    @cached_property
+    def _balance(self) -> Tape:
+        def parts(box: Any) -> list[Intervals]:
+            sums = _Sums(box, self.n)
+            return [sums(p) for p in self._balances]
+
+        return Tape(parts, self.n)
 
     @cached_property
     def _numerator(self) -> Tape:

@@ -5,6 +5,9 @@ networks of j neurons, but of j + 1. There ℓ can change in all directions, so 
 slope of the loss; hence Q is critical among matrices of rank j − 1 under the metric with ℓ eliminated. One condition
 more is uᵀE_Q u = 0 for the part u of ℓ across Q: generic data have no such points, Gaussian data with simple teachers
 have. The square that vanishes may have either sign, so the constant is free.
+
+With a spare neuron ℓ + Q is a network, with squares in the span of Q and u. It is a critical one where E_Q u = 0, and a
+limit alone, a saddle, where only uᵀE_Q u is.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from shallows.mathematics.signature import signature
+from shallows.mathematics.tensors.coordinates import slope_matrices
 from shallows.model.problem import Problem
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.points.networks import spectral_terms
@@ -105,7 +109,9 @@ def _row(students: QuadraticStudents, beside: BesideLinear, rank: int, linear: A
     assert found is not None
     frame = np.column_stack([found.own, found.u])
     seen = _signature(found.gram, found.slope, frame, Q, linear)
-    attained = rank < students.problem.width
+    spare = rank < students.problem.width
+    pull = slope_matrices(found.slope[n:], n) @ found.u
+    attained = spare and float(np.abs(pull).max()) <= ACROSS * found.unit
     flat = float(np.abs(found.slope).max()) <= POINT_ERROR * found.unit
     if attained:
         M = np.zeros((n + 1, n + 1))
@@ -116,7 +122,7 @@ def _row(students: QuadraticStudents, beside: BesideLinear, rank: int, linear: A
         M = near_limit(linear, Q, found.u, side)
     vectors, signs = spectral_terms(M, rank + attained)
     entries, constant = full_entries(students, found.rest)
-    kind = "global minimum" if flat else "saddle" if attained or seen[2] else "local minimum"
+    kind = "global minimum" if flat else "saddle" if spare or seen[2] else "local minimum"
     kind = "degenerate" if kind == "local minimum" and seen[1] else kind
     made = realised(students, vectors, signs, constant)[0]
     seen = (seen[0] + students.free_constant, *seen[1:])
