@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.questions.charts.gradient_zeros import gradient_zeros
 
 import shallows as sh
 from shallows.homotopy import monodromy
@@ -25,6 +26,7 @@ from shallows.questions.charts.continuation.special_counts import (
 )
 from shallows.questions.charts.continuation.special_data import special_data
 from shallows.questions.charts.powers.equations import PowerEquations
+from shallows.questions.charts.powers.sums import powers_stratum
 
 
 def gaussian(n, seed, factor=1.5):
@@ -199,17 +201,30 @@ def test_all_19_cubic_points_of_a_moved_gaussian_are_proved(factor, seed):
         assert problem.loss(point.network) == pytest.approx(point.loss, rel=1e-8)
 
 
-@pytest.mark.parametrize(("degree", "width"), [(3, 1), (2, 1), (2, 2)])
-def test_a_nearly_centred_gaussian_says_that_points_are_too_far_out(degree, width, rng):
-    """At mean 10⁻⁴ some points are 10⁴ times as far as others and more: taken for infinity, and said so."""
+def nearly_centred(degree, width, rng):
+    """At mean 10⁻⁴ some points are 10⁴ times as far as others and more."""
     target = sh.SymmetricTensor(rng.standard_normal(co.dimension(3, degree)), 3, degree)
-    chart = sh.chart(sh.Problem(target, sh.Gaussian(3, mean=[1e-4, 0.0, 0.0]), width))
-    expected = {3: 19, 2: 7}[degree]
-    short = chart.complex_count[width] < expected
-    assert (chart.completeness == "sampled") == short and any(
-        "too far out" in x for x in chart.notes
-    ) == short
-    assert short or degree == 2  # cubic points are farther out
+    return sh.Problem(target, sh.Gaussian(3, mean=[1e-4, 0.0, 0.0]), width)
+
+
+@pytest.mark.parametrize("width", [1, 2])
+def test_a_nearly_centred_gaussian_says_whether_points_are_too_far_out(width, rng):
+    chart = sh.chart(nearly_centred(2, width, rng))
+    short = chart.complex_count[width] < 7
+    assert (chart.completeness == "sampled") == short
+    assert any("too far out" in x for x in chart.notes) == short
+
+
+def test_paths_take_cubic_points_that_are_too_far_out_for_infinity_and_exclusion_has_the_real_ones(rng):
+    """Paths say which they are; the chart's list is proved over all directions, and a search finds no others."""
+    problem = nearly_centred(3, 1, rng)
+    paths = powers_stratum(problem, 1, True, 0)
+    assert paths.completeness == "sampled" and any("too far out" in x for x in paths.notes)
+    chart = sh.chart(problem)
+    assert chart.completeness == "proved" and chart.complex_count[1] < 19
+    losses = [problem.loss(net) for net in gradient_zeros(problem, 40, rng)]
+    assert len(losses) > 10
+    assert all(np.abs(chart.losses - loss).min() < 1e-6 * chart.losses[-1] for loss in losses)
 
 
 def test_two_symmetric_clusters_are_a_moved_gaussian():
