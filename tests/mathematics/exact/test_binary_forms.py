@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import flint
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from shallows.mathematics.exact.binary_forms import (
     divide,
     is_real_rooted,
     multiplicities,
+    real_rooted_arcs,
     real_zeros,
     repeated_factor,
 )
@@ -59,3 +61,21 @@ def test_discriminants_of_products_of_linear_forms(roots, lead):
     assert discriminant(list(form)) == discriminant(list(form[::-1])) == expected
     assert is_real_rooted(list(form)) == (expected != 0)
     assert sum(multiplicities(list(form))) == len(roots)
+
+
+@pytest.mark.parametrize("degree", [3, 4])
+@pytest.mark.parametrize("seed", range(6))
+def test_real_rooted_arcs_are_those_that_a_walk_around_sees(seed, degree):
+    """By roots in doubles at 20,000 places; pencils next to two forms with real roots."""
+    rng = np.random.default_rng([seed, degree])
+    roots = rng.permutation(np.arange(-9, 10))[: 2 * degree].reshape(2, degree)  # arcs touch at common ones
+    forms = np.array([np.poly(row) for row in roots])
+    p, q = ([flint.fmpq(int(c)) for c in form] for form in forms)
+    angles = np.pi * (np.arange(20_000) + 0.37) / 20_000
+    real = [np.abs(np.roots(np.cos(x) * forms[0] + np.sin(x) * forms[1]).imag).max() < 1e-9 for x in angles]
+    begins = sum(now and not before for before, now in zip([real[-1], *real[:-1]], real, strict=True))
+    arcs = real_rooted_arcs(p, q)
+    assert len(arcs) == (begins or int(real[0]))
+    for s, t in arcs:
+        roots = np.roots(float(s) * forms[0] + float(t.p) / float(t.q) * forms[1])
+        assert np.abs(roots.imag).max() < 1e-6 * np.abs(roots).max()

@@ -180,6 +180,21 @@ def real_rooted_in_pencil(p: Form, q: Form) -> Form | None:
     return next((form for form in candidates if is_real_rooted(form)), None)
 
 
+def real_rooted_arcs(p: Form, q: Form) -> list[tuple[Any, Any]]:
+    """(s, t), one in each open arc of the circle, up to sign, on which sp + tq has distinct real roots only.
+
+    Arcs end where the discriminant of p + tq vanishes; the first and the last are one unless that of q does.
+
+    >>> x = [flint.fmpq(k) for k in range(4)]
+    >>> real_rooted_arcs([x[1], x[0], -x[3], x[0]], [x[0], x[3], x[0], -x[1]])     # x³ − 3xy², 3x²y − y³: all of them
+    [(1, 0)]
+    """
+    places = between_roots(_pencil_discriminant(p, q))
+    joined = len(places) > 1 and discriminant(q) != 0
+    found = [(flint.fmpq(1), t) for t in (places[:-1] if joined else places)]
+    return [(s, t) for s, t in found if is_real_rooted(_combine(p, q, t))]
+
+
 def _combine(p: Form, q: Form, t: Any) -> Form:
     return [a + t * b for a, b in zip(p, q, strict=True)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
+from operator import mul
 from typing import Any
 
 import flint
@@ -92,6 +93,39 @@ def distinct_eigenvalues(table: NDArray[Any]) -> int:
     """
     p = _characteristic(table)
     return int(p.degree() - p.gcd(p.derivative()).degree())
+
+
+def repeated_eigenspaces(table: NDArray[Any]) -> list[tuple[Fraction, list[list[Fraction]]]]:
+    """The rational eigenvalues of a symmetric matrix of fractions that are multiple, each with an orthogonal basis.
+
+    >>> ((value, basis),) = repeated_eigenspaces(np.array([[2, 0, 0], [0, 1, 1], [0, 1, 1]], dtype=object))
+    >>> int(value), [list(map(int, vector)) for vector in basis]
+    (2, [[1, 0, 0], [0, 1, 1]])
+    """
+    scale = lcm(*(Fraction(x).denominator for x in table.flat))
+    found = []
+    for factor, power in _characteristic(table).factor()[1]:
+        if power > 1 and factor.degree() == 1:
+            value = -Fraction(int(factor[0]), int(factor[1]) * scale)
+            rows = matrix(
+                [
+                    [Fraction(x) - value * (i == j) for j, x in enumerate(row)]
+                    for i, row in enumerate(table.tolist())
+                ]
+            )
+            found.append((value, _orthogonal([[from_flint(x) for x in v] for v in kernel(rows)])))
+    return found
+
+
+def _orthogonal(basis: list[list[Fraction]]) -> list[list[Fraction]]:
+    """Gram and Schmidt, without lengths."""
+    done: list[list[Fraction]] = []
+    for vector in basis:
+        for other in done:
+            share = sum(map(mul, vector, other)) / sum(x * x for x in other)
+            vector = [x - share * y for x, y in zip(vector, other, strict=True)]
+        done.append(vector)
+    return done
 
 
 def _characteristic(table: NDArray[Any]) -> Any:

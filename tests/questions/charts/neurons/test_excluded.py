@@ -14,7 +14,8 @@ from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.excluded import FEW_BOXES, MOST_BOXES, all_real, is_excludable
 from shallows.questions.charts.neurons.patches import Places
-from shallows.questions.charts.neurons.square_ratio import SquareRatio, combination, product
+from shallows.questions.charts.neurons.polynomials import combination, product
+from shallows.questions.charts.neurons.square_ratio import SquareRatio
 from shallows.questions.charts.neurons.stratum import own_neuron
 
 SHIFTED, ODD, BENT, WHOLE = [0.0, 1, 1], [0.0, 1, 0, 1], [0.0, 0, 1, 1], [1.0, 1, 1, 1]

@@ -24,6 +24,7 @@ from shallows.questions.charts.neuron_limits.one_neuron_limits import Limits, on
 from shallows.questions.charts.neuron_limits.pairs import pair_limits
 from shallows.questions.charts.neuron_limits.tangent_limits import has_tangent_limits, tangent_limits
 from shallows.questions.charts.neuron_limits.two_neuron_limits import has_two_neuron_limits, two_neuron_limits
+from shallows.questions.charts.neurons import fixed_excluded
 from shallows.questions.charts.neurons.apart import apart_kind
 from shallows.questions.charts.neurons.assembly import assembled
 from shallows.questions.charts.neurons.beside_constant import (
@@ -302,7 +303,13 @@ def _fixed(task: Task) -> None:
             _add_still(task, item)
             continue
         own, outer = shifted_space(task.space, constant), np.array(item.weights)[:, 0]
-        _add(task, own, task.stratum(f"{rank} different neurons", rank, own, outer), rank, item)
+        words = f"{rank} different neurons"
+        if task.by_paths and task.certify and fixed_excluded.is_excludable(task.problem, outer):
+            with status_line(words, task.progress) as tell:
+                stratum = fixed_excluded.fixed_stratum(task.problem, own, outer, task.seed, tell)
+        else:
+            stratum = task.stratum(words, rank, own, outer)
+        _add(task, own, stratum, rank, item)
 
 
 def _add_still(task: Task, item: Arrangement) -> None:

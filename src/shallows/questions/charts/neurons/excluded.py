@@ -46,8 +46,9 @@ class AllReal:
 
     def note(self, rank: int) -> str:
         """What a chart says of them."""
+        places = "the neuron" if rank == 1 else "the neurons"
         return (
-            f"rank {rank}: {len(self.points)} real, and no others: interval exclusion over all places of the neuron, "
+            f"rank {rank}: {len(self.points)} real, and no others: interval exclusion over all places of {places}, "
             f"{counted(self.boxes, 'box')}; the complex count is that of paths"
         )
 
@@ -71,22 +72,28 @@ def one_neuron_stratum(
     lost = stratum.completeness == "sampled"
     proof = all_real(problem, space, stratum.system, MOST_BOXES if lost else FEW_BOXES, tell)
     if proof is not None:
-        return _proved(stratum, proof)
+        return with_all_real(stratum, proof, 1)
     return neuron_stratum(problem, space, 1, None, True, seed, tell) if lost else stratum
 
 
-def _proved(stratum: NeuronStratum, proof: AllReal) -> NeuronStratum:
+def with_all_real(stratum: NeuronStratum, proof: AllReal, rank: int) -> NeuronStratum:
     """The stratum with the points that were proved to be all; "sampled" if a certified end of a path is another one."""
-    functions = stratum.system.equations.tensors
-    points = PointSet(proof.points, invariants=functions)
-    ends = [np.concatenate([point.a, point.W.ravel()]) for point in stratum.found if point.certificate]
+    equations = stratum.system.equations
+    points = PointSet(proof.points, invariants=equations.tensors)
+    ends = [
+        equations.join(point.a[:, None].astype(np.complex128), point.W.astype(np.complex128))
+        for point in stratum.found
+        if point.certificate
+    ]
     if points.add(np.array(ends, np.complex128).reshape(-1, proof.points.shape[1])):
-        note = "rank 1: paths and interval exclusion found different points. Please report this problem."
+        note = (
+            f"rank {rank}: paths and interval exclusion found different points. Please report this problem."
+        )
         return replace(stratum, completeness="sampled", notes=[*stratum.notes, note])
     return replace(
         stratum,
         found=sort_neurons(stratum.system, proof.points, True).found,
-        notes=[proof.note(1)],
+        notes=[proof.note(rank)],
         completeness="proved",
         singular=stratum.singular[:0],
         escaped=0,

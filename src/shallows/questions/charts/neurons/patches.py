@@ -29,7 +29,8 @@ from shallows.model.activations import PolynomialActivation
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.neuron_limits.ends import about, centred_activation, zeros_with_powers
-from shallows.questions.charts.neurons.square_ratio import Polynomial, SquareRatio, combination, product
+from shallows.questions.charts.neurons.polynomials import Polynomial, combination, product
+from shallows.questions.charts.neurons.square_ratio import SquareRatio
 from shallows.support.checks import Array
 
 #: The cube that lies in the middle is so many times as wide as what lies near zeros of p, 1 where there are none.
@@ -122,7 +123,7 @@ class Places:
         return Intervals(np.array([lo for lo, _ in kept]), np.array([hi for _, hi in kept]))
 
     def _system(self, c: Sequence[Any], face: int | None, scaled: tuple[int, int] | None) -> SquareRatio:
-        entries = self._entries(c, face, scaled)
+        entries = neuron_polynomials(self.space, self.bias, c, face, scaled)
         exact = self.space.exact
         C = combination(list(exact.right), entries)
         halves = [combination(list(row), entries) for row in exact.gram]
@@ -131,25 +132,30 @@ class Places:
         )
         return SquareRatio(C, K, limits_at_zero=face is not None)
 
-    def _entries(
-        self, c: Sequence[Any], face: int | None, scaled: tuple[int, int] | None
-    ) -> list[Polynomial]:
-        """The coordinates of ψ, entry by entry, as polynomials in the patch's unknowns."""
-        result: list[Polynomial] = []
-        for i in self.space.degrees:
-            for row in coordinates.exponents(self.n, i):
-                terms: dict[tuple[int, ...], Any] = {}
-                for k in range(i, len(c)) if self.bias else [i]:
-                    if isinstance(c[k], Fraction) and not c[k]:
-                        continue
-                    own = [k - i, *map(int, row)] if self.bias else [int(e) for e in row]
-                    if face is not None and scaled is not None:
-                        del own[face]
-                        own.insert(0, abs(k - scaled[0]) // scaled[1])
-                    key = tuple(own)
-                    terms[key] = terms.get(key, 0) + c[k] * comb(k, i)
-                result.append(terms)
-        return result
+
+def neuron_polynomials(
+    space: PolynomialSpace,
+    bias: bool,
+    c: Sequence[Any],
+    face: int | None = None,
+    scaled: tuple[int, int] | None = None,
+) -> list[Polynomial]:
+    """The coordinates of Σ c_k (u·(1, x))^k, or without bias Σ c_k (u·x)^k, as polynomials in u, or (s, v)."""
+    result: list[Polynomial] = []
+    for i in space.degrees:
+        for row in coordinates.exponents(space.n, i):
+            terms: dict[tuple[int, ...], Any] = {}
+            for k in range(i, len(c)) if bias else [i]:
+                if isinstance(c[k], Fraction) and not c[k]:
+                    continue
+                own = [k - i, *map(int, row)] if bias else [int(e) for e in row]
+                if face is not None and scaled is not None:
+                    del own[face]
+                    own.insert(0, abs(k - scaled[0]) // scaled[1])
+                key = tuple(own)
+                terms[key] = terms.get(key, 0) + c[k] * comb(k, i)
+            result.append(terms)
+    return result
 
 
 def _moved(c: list[Fraction], place: Any, powers: list[bool]) -> list[Any]:

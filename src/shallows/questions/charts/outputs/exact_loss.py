@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.exact.linear_algebra import matrix
-from shallows.mathematics.exact.rational_arrays import fractions
+from shallows.mathematics.exact.linear_algebra import from_flint, matrix
+from shallows.mathematics.exact.rational_arrays import fractions, rational_matrix
 from shallows.mathematics.tensors import coordinates
 from shallows.model.data.samples import exact_means
 from shallows.model.exact_loss import ExactLoss
@@ -51,6 +52,16 @@ class OutputsLoss:
                 )
             )
         return OutputSpaces(tuple(made))
+
+    @cached_property
+    def targets(self) -> NDArray[Any]:
+        """T = b G⁻¹, (M, N), the best functions, of a G that is not singular."""
+        solved = rational_matrix(self.gram).solve(rational_matrix(self.right.T))
+        return (
+            np.array([from_flint(x) for x in solved.entries()], dtype=object)
+            .reshape(self.right.shape[::-1])
+            .T
+        )
 
     @property
     def rank(self) -> int:

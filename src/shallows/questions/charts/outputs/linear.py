@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from shallows.mathematics.balls.eigenpairs import BITS, EigenEnclosure, enclose
 from shallows.mathematics.balls.systems import precision
 from shallows.mathematics.exact.linear_algebra import distinct_eigenvalues
-from shallows.mathematics.exact.rational_arrays import fractions, rational_matrix
+from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.model.problem import Problem
 from shallows.questions.charts.closed_form.rotation_invariant import LARGEST_CHART, NEARLY_EQUAL
 from shallows.questions.charts.outputs.assembly import assembled
@@ -63,9 +63,7 @@ class Triples:
     @classmethod
     def of(cls, loss: OutputsLoss, certify: bool) -> Triples:
         """From the exact loss."""
-        M, n = loss.right.shape
-        solved = rational_matrix(loss.gram).solve(rational_matrix(loss.right.T))
-        T = np.array([Fraction(int(x.p), int(x.q)) for x in solved.entries()], dtype=object).reshape(n, M).T
+        M, T = len(loss.right), loss.targets
         Q = loss.right @ T.T
         squares, vectors = np.linalg.eigh(Q.astype(float))
         zeros = M - loss.rank

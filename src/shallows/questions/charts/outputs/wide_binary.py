@@ -10,6 +10,9 @@ that c·aᵢ = 0 for all i: the output c·f is zero, and all others are met. Wit
 the critical points of linear networks (`linear`) with one singular value left out; neurons are the roots of ρ, and a
 network is there if these are real. With one form, not several, roots are double, and there are at most d/2.
 
+Where an eigenvalue is double c is any vector of a plane, and the ρ are a pencil: networks are there on arcs of a circle
+between zeros of its discriminant, a polynomial over Q where the eigenvalue is rational. Each arc is a family.
+
 All slopes are zero at the target alone, which is a network of d + 1 neurons, whatever they are, and one of d if some
 form that is orthogonal to all t_m has d real roots.
 
@@ -19,8 +22,13 @@ neurons are one, up to ‖x‖²: there is nothing but networks of one neuron, a
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+
 import numpy as np
 
+from shallows.mathematics.exact.binary_forms import real_rooted_arcs
+from shallows.mathematics.exact.linear_algebra import from_flint, repeated_eigenspaces, to_flint
 from shallows.mathematics.numerical_rank import rank_of
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
@@ -44,7 +52,12 @@ APART = 1e-7
 #: Where the directions of the target's neurons begin, in steps: none is on an axis.
 FIRST = 0.25
 NO_NETWORK = "the target itself was not found to be a network of this width"
-REPEATED = "equal singular values: one of infinitely many ways to leave one output out is listed"
+OPEN = (
+    "equal singular values: of infinitely many ways to leave one output out those that a search finds are listed as a "
+    "family, and there may be others"
+)
+ARC = "a circle, or an arc of one, of networks that leave out one of two singular values {value:.6g}"
+MANY = "networks that leave out one of {count} singular values {value:.6g}"
 SOURCE = "all but one singular value, and the target"
 
 
@@ -81,9 +94,9 @@ def wide_stratum(problem: Problem, loss: OutputsLoss, charted: int) -> OutputStr
     notes: list[str] = []
     level = "proved"
     if loss.rank > 1 and charted < problem.degree <= problem.width and not problem.norm_neuron:
-        found, equal = _all_but_one(problem, loss, target)
-        level = "sampled" if equal else "count-matched"
-        notes += [REPEATED] if equal else []
+        found, still_open = _all_but_one(problem, loss, target)
+        level = "sampled" if still_open else "count-matched"
+        notes += [OPEN] if still_open else []
     W = _neurons_of(target, problem)
     if W is None:
         return OutputStratum(found, Counts(None, None, SOURCE), [*notes, NO_NETWORK], level)
@@ -97,18 +110,57 @@ def wide_stratum(problem: Problem, loss: OutputsLoss, charted: int) -> OutputStr
 
 
 def _all_but_one(problem: Problem, loss: OutputsLoss, target: Array) -> tuple[list[OutputPoint], bool]:
-    """T − c(c·T) for every eigenvector c of TGTᵀ whose form has d real roots, and whether some values are equal."""
+    """T − c(c·T) for the eigenvectors c of TGTᵀ whose form has d real roots, and whether there may be others.
+
+    Of a double eigenvalue there is one for each arc of such c, of one that is repeated more often one that a search
+    finds.
+    """
     right = loss.right.astype(float)
     values, vectors = np.linalg.eigh(target @ right.T)
     values, vectors = values[-loss.rank :], vectors[:, -loss.rank :]
-    equal = bool(np.any(np.diff(values) <= EQUAL * values[-1]))
-    found = []
-    for c in vectors.T:
-        W = _real_roots(c @ right, problem.degree)
-        if W is not None:
-            left = target - np.outer(c, c @ target)
-            found.append(_point(problem, loss, left, W))
-    return found, equal
+    exact = repeated_eigenspaces(loss.right @ loss.targets.T)
+    found: list[OutputPoint] = []
+    still_open = False
+    for chosen in np.split(np.arange(len(values)), np.flatnonzero(np.diff(values) > EQUAL * values[-1]) + 1):
+        value, space = float(values[chosen[0]]), vectors[:, chosen].T
+        same = [basis for own, basis in exact if abs(float(own) - value) <= EQUAL * values[-1]]
+        if len(chosen) == 1:
+            ways, text = [space[0]], ""
+        elif len(chosen) == 2 and same and len(same[0]) == 2:
+            ways, text = _arcs(loss, same[0]), ARC.format(value=np.sqrt(value))
+        else:
+            ways, text, still_open = [_searched(space, right, problem.degree)], "", True
+            text = MANY.format(count=len(chosen), value=np.sqrt(value))
+        made = [_left_out(problem, loss, target, c) for c in ways if c is not None]
+        still_open |= any(point is None for point in made) and len(chosen) > 1
+        found += [
+            replace(point, dimension=len(chosen) - 1, description=text) for point in made if point is not None
+        ]
+    return found, still_open
+
+
+def _arcs(loss: OutputsLoss, basis: list[list[Fraction]]) -> list[Array]:
+    """One c in each arc of a plane on which all roots of ρ are real and different."""
+    p, q = (tuple(map(to_flint, row)) for row in (np.array(basis, dtype=object) @ loss.right))
+    made = [
+        float(from_flint(s)) * u + float(from_flint(t)) * v
+        for s, t in real_rooted_arcs(p, q)
+        for u, v in [np.array(basis, dtype=np.float64)]
+    ]
+    return [c / np.linalg.norm(c) for c in made]
+
+
+def _searched(space: Array, right: Array, degree: int) -> Array | None:
+    """Some c of a space whose form has real roots, if one of those tried does."""
+    rng = np.random.default_rng(degree)
+    tries = (rng.standard_normal(len(space)) @ space for _ in range(TRIED))
+    return next((c / np.linalg.norm(c) for c in tries if _real_roots(c @ right, degree) is not None), None)
+
+
+def _left_out(problem: Problem, loss: OutputsLoss, target: Array, c: Array) -> OutputPoint | None:
+    """T − c(c·T), if its neurons are real."""
+    W = _real_roots(c @ loss.right.astype(float), problem.degree)
+    return None if W is None else _point(problem, loss, target - np.outer(c, c @ target), W)
 
 
 def _point(problem: Problem, loss: OutputsLoss, entries: Array, W: Array) -> OutputPoint:

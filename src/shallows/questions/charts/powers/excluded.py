@@ -25,7 +25,8 @@ from shallows.mathematics.tensors import coordinates
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.excluded import FEW_BOXES, MOST_BOXES, MOST_UNKNOWNS, AllReal
-from shallows.questions.charts.neurons.square_ratio import Polynomial, SquareRatio, combination, product
+from shallows.questions.charts.neurons.polynomials import Polynomial, combination, product
+from shallows.questions.charts.neurons.square_ratio import SquareRatio
 from shallows.questions.charts.points.stratum import POINT_ERROR, RealPoint, Stratum
 from shallows.questions.charts.powers.balls import PowerSystem
 from shallows.questions.charts.powers.equations import PowerEquations
