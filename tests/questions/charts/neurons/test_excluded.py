@@ -168,7 +168,8 @@ def test_powers_are_not_asked():
     assert is_excludable(drawn(SHIFTED, False, "random"), 1) and not is_excludable(
         drawn(ODD, True, "random"), 2
     )
-    assert not is_excludable(drawn(ODD, True, "random", n=3), 1)
+    assert is_excludable(drawn(ODD, True, "random", n=3), 1)
+    assert not is_excludable(drawn(ODD, True, "random", n=4), 1)
 
 
 @pytest.mark.parametrize("line", [[1.0, 0.0], [1.0, 1.0]])

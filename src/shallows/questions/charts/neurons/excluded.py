@@ -30,8 +30,9 @@ from shallows.support.checks import Array, counted
 from shallows.support.progress import Shown
 
 #: Unknowns up to which places are searched: n, and one for the bias.
-MOST_UNKNOWNS = 3
-#: Boxes of one patch after which a search is given up: some ten seconds. Those measured took 4,000 to 3,000,000 in all.
+MOST_UNKNOWNS = 4
+#: Boxes of one patch after which a search is given up: some ten seconds. Those measured took 4,000 to 3,000,000 in all,
+#: 14,000,000 where there were five unknowns.
 MOST_BOXES = 4_000_000
 #: The same where paths have found what a trace test calls all: a second or two for the word "proved".
 FEW_BOXES = 400_000
