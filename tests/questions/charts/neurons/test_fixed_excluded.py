@@ -9,10 +9,11 @@ from tests.questions.charts.gradient_zeros import gradient_zeros
 import shallows as sh
 from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.model.polynomial_space import PolynomialSpace
-from shallows.questions.charts.neurons import fixed_excluded
+from shallows.questions.charts.neurons import growing
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
-from shallows.questions.charts.neurons.fixed_excluded import FixedPlaces, Gradient, all_real, is_excludable
+from shallows.questions.charts.neurons.fixed_excluded import FixedPlaces, all_real, is_excludable
+from shallows.questions.charts.neurons.growing import Gradient
 from shallows.questions.charts.neurons.stratum import own_neuron
 
 SHIFTED, WHOLE, ODD, BENT = [0.0, 1, 1], [1.0, 1, 1], [0.0, 1, 0, 1], [0.0, 0, 1, 1]
@@ -96,7 +97,7 @@ def test_msolve_counts_as_many(kind, teacher):
 def test_it_does_not_matter_where_the_cube_ends(kind, room, monkeypatch):
     problem = drawn(*KINDS[kind], "random")
     whole = listed(problem)
-    monkeypatch.setattr(fixed_excluded, "ROOM", room)
+    monkeypatch.setattr(growing, "ROOM", room)
     moved = listed(problem)
     assert moved is None or len(moved.points) == len(whole.points)
     assert moved is not None or len(KINDS[kind][2]) > 1  # neurons that meet beyond the cube may stay open
@@ -105,7 +106,7 @@ def test_it_does_not_matter_where_the_cube_ends(kind, room, monkeypatch):
 def test_what_lies_beyond_the_cube_is_needed(monkeypatch):
     problem = drawn(*KINDS[0], "random")
     whole, patches = listed(problem), FixedPlaces.patches
-    monkeypatch.setattr(fixed_excluded, "ROOM", 0.05)
+    monkeypatch.setattr(growing, "ROOM", 0.05)
     monkeypatch.setattr(FixedPlaces, "patches", lambda self: [p for p in patches(self) if p.face is None])
     assert len(listed(problem).points) < len(whole.points)
 
@@ -151,7 +152,7 @@ def test_the_equations_are_the_gradient_of_the_loss(seed):
     assert np.allclose(slopes.mid[0], slopes.mid[0].T, atol=1e-9 * scale)
     face = faces[rng.integers(len(faces))]
     x = np.append(rng.uniform(0.2, 1.0), rng.uniform(-1, 1, places.unknowns - 1))
-    power = 2 * places.degree
+    power = 2 * problem.activation.degree
 
     def height(x):
         return x[0] ** power * (problem.loss(at(face.point(x))) - problem.loss(at(face.point(x) * 0)))

@@ -5,23 +5,17 @@ With a fixed the loss is a polynomial in u = (u₁, …, u_r), uᵢ = wᵢ, or (
     L = s·Gs − 2s·b + E y²,    s = Σ aᵢ ψ(uᵢ),
 
 and its part of degree 2d is positive in all directions for one neuron, and for several where d is even and the a have
-one sign. So critical points are in a cube, or u = v/σ with v on a face of one; with the parts L_k of degree k
-
-    u·∇L = Σ k L_k(v) σ^(2d−k),    ∂_v Σ L_k(v) σ^(2d−k),
-
-the first of which does not vanish at σ = 0. Paths over C lose points on their way to special targets; over the reals
+one sign: it grows on all sides (`growing`). Paths over C lose points on their way to special targets; over the reals
 nothing is lost. Zeros at which neurons are one, or still, belong to other arrangements (`groups`) and are left out,
 which is proved of each. Not decided are critical sets with a dimension, and points that are not simple.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -29,18 +23,18 @@ from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.exact.binary_forms import affine, real_roots
 from shallows.mathematics.exclusion.intervals import Intervals, of_arb
 from shallows.mathematics.exclusion.search import exclude
-from shallows.mathematics.exclusion.system import Plain
-from shallows.mathematics.exclusion.tape import Tape
 from shallows.mathematics.same_points import PointSet
 from shallows.model.activations import PolynomialActivation
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.neuron_limits.ends import about, centred_activation
+from shallows.questions.charts.neurons import growing
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.excluded import FEW_BOXES, MOST_BOXES, AllReal, with_all_real
+from shallows.questions.charts.neurons.growing import Patch
 from shallows.questions.charts.neurons.patches import neuron_polynomials
-from shallows.questions.charts.neurons.polynomials import Polynomial, Sums, combination, product, slope
+from shallows.questions.charts.neurons.polynomials import Polynomial, combination
 from shallows.questions.charts.neurons.stratum import NeuronStratum, neuron_stratum, own_neuron
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
@@ -48,9 +42,6 @@ from shallows.support.progress import Shown
 #: Weights of all neurons, biases too, up to which places are searched: four take about a second, and six of generic
 #: targets millions of boxes.
 MOST_WEIGHTS = 6
-#: The cube that is searched first, in sizes at which the network's highest part is as large as the target: nearly all
-#: critical points are in it, the others beyond.
-ROOM = 1.5
 
 
 def is_excludable(problem: Problem, weights: Array) -> bool:
@@ -104,71 +95,6 @@ def all_real(
     return AllReal(PointSet(roots, invariants=system.equations.tensors).points, boxes)
 
 
-class Gradient(Plain):
-    """Polynomial equations, values and slopes each by one tape.
-
-    >>> equations = Gradient([{(2, 0): Fraction(1), (0, 1): Fraction(-1)}, {(1, 1): Fraction(3)}])
-    >>> equations(Intervals.exact(np.array([[2.0, 1.0]])), False)[0].mid
-    array([[3., 6.]])
-    """
-
-    def __init__(self, equations: Sequence[Polynomial]) -> None:
-        self.n = len(equations)
-        self.equations = equations
-
-    def __call__(self, box: Intervals, derivative: bool) -> tuple[Intervals, Intervals | None]:
-        """Values (m, n), and derivatives (m, n, n) where asked for."""
-        if not derivative:
-            return self._values(box), None
-        both = self._both(box)
-        shape = (len(box), self.n, self.n)
-        slopes = both[:, self.n :]
-        return both[:, : self.n], Intervals(slopes.lo.reshape(shape), slopes.hi.reshape(shape))
-
-    @cached_property
-    def _values(self) -> Tape:
-        def parts(box: Any) -> list[Intervals]:
-            sums = Sums(box, self.n)
-            return [sums(p) for p in self.equations]
-
-        return Tape(parts, self.n)
-
-    @cached_property
-    def _both(self) -> Tape:
-        def parts(box: Any) -> list[Intervals]:
-            sums = Sums(box, self.n)
-            slopes = [slope(p, j) for p in self.equations for j in range(self.n)]
-            return [sums(p) for p in [*self.equations, *slopes]]
-
-        return Tape(parts, self.n)
-
-
-@dataclass(frozen=True, eq=False)
-class Patch:
-    """Equations in u, or on a face in (σ, v), v_face = 1, and the boxes they are asked about."""
-
-    system: Gradient
-    region: Intervals
-    face: int | None = None
-
-    def point(self, x: Array) -> Array:
-        """u."""
-        return x if self.face is None else np.insert(x[1:], self.face, 1.0) / x[0]
-
-    def holds(self, u: Intervals, domain: Intervals) -> bool:
-        """Whether a small box of u, (1, M), lies in a domain of the unknowns."""
-        if self.face is not None:
-            size = u[:, self.face : self.face + 1]
-            if size.has_zero.any():
-                return False
-            lo, hi = 1 / size.hi, 1 / size.lo
-            inverse = Intervals(np.nextafter(lo, -np.inf), np.nextafter(hi, np.inf))
-            columns = [u[:, j : j + 1] * inverse for j in range(u.lo.shape[1]) if j != self.face]
-            parts = [inverse, *columns]
-            u = Intervals(np.hstack([p.lo for p in parts]), np.hstack([p.hi for p in parts]))
-        return bool(np.all(u.lo >= domain.lo) and np.all(u.hi <= domain.hi))
-
-
 class FixedPlaces:
     """All places of neurons of a problem with these outer weights."""
 
@@ -177,20 +103,16 @@ class FixedPlaces:
         self.own = problem.n + int(problem.bias)
         self.unknowns = self.own * len(weights)
         assert isinstance(problem.activation, PolynomialActivation)
-        self.centre, self.degree = centred_activation(problem)[1], problem.activation.degree
+        self.centre = centred_activation(problem)[1]
         self.c = about([Fraction(float(x)) for x in problem.activation.coefficients], self.centre)
 
     @cached_property
     def loss(self) -> Polynomial:
         """L − E y² in u."""
+        weights = [Fraction(a) for a in self.weights]
         one = neuron_polynomials(self.space, self.problem.bias, self.c)
-        exact, total = self.space.exact, list[Polynomial]()
-        for p in one:
-            parts = [self._of_neuron(i, p) for i in range(len(self.weights))]
-            total.append(combination([Fraction(a) for a in self.weights], parts))
-        halves = [combination(list(row), total) for row in exact.gram]
-        products = [product(p, q) for p, q in zip(total, halves, strict=True)]
-        return combination([Fraction(1)] * len(total) + [-2 * b for b in exact.right], [*products, *total])
+        parts = [[self._of_neuron(i, p) for i in range(len(weights))] for p in one]
+        return growing.loss_of([combination(weights, row) for row in parts], self.space.exact)
 
     def _of_neuron(self, i: int, p: Polynomial) -> Polynomial:
         before, after = (0,) * (self.own * i), (0,) * (self.own * (len(self.weights) - 1 - i))
@@ -198,29 +120,7 @@ class FixedPlaces:
 
     def patches(self) -> Iterator[Patch]:
         """The cube, and what lies beyond each of its faces."""
-        M, reach = self.unknowns, self._reach()
-        side = np.full(M, reach)
-        yield Patch(Gradient([slope(self.loss, j) for j in range(M)]), Intervals(-side, side))
-        far = (1 / reach) * (1 + 2.0**-20)
-        side = np.ones(M)
-        side[0] = far
-        for face in range(M):
-            yield Patch(Gradient(self._beyond(face)), Intervals(-side, side), face)
-
-    def _beyond(self, face: int) -> list[Polynomial]:
-        whole = {
-            (2 * self.degree - sum(row), *row[:face], *row[face + 1 :]): c for row, c in self.loss.items()
-        }
-        radial = {
-            row: c * (2 * self.degree - row[0]) for row, c in whole.items() if row[0] != 2 * self.degree
-        }
-        return [radial, *(slope(whole, j) for j in range(1, self.unknowns))]
-
-    def _reach(self) -> float:
-        """ROOM times the length at which a neuron's highest part is as large as the target, along an axis."""
-        leads = [c for row, c in self.loss.items() if max(row) == 2 * self.degree]
-        size = float(self.space.energy) / float(min(leads))
-        return ROOM * max(1.0, float(size ** (0.5 / self.degree)))
+        return growing.patches(self.loss, float(self.space.energy))
 
     def shifted(self, u: Array) -> Array:
         """The neurons' own weights: biases are counted from zero."""

@@ -213,12 +213,17 @@ def stratum_in_frames(
     return max(tried, key=lambda item: item[1].count)
 
 
+def spread_system(spread: Spread, rank: int) -> NeuronSystem:
+    """The critical equations of functions whose B has this rank."""
+    return NeuronSystem(NeuronEquations(spread.neuron(rank), 1, outer=((1.0,),)), spread.exact)
+
+
 def spread_stratum(
     spread: Spread, rank: int, certify_points: bool, seed: int, tell: Shown
 ) -> Part[NeuronPoint]:
     """All critical functions whose B has this rank, real ones with their entries in the frame."""
-    equations = NeuronEquations(spread.neuron(rank), 1, outer=((1.0,),))
-    system = NeuronSystem(equations, spread.exact)
+    system = spread_system(spread, rank)
+    equations = system.equations
     filled = spread.filled(rank)
     if filled is not None:
         found = sort_neurons(system, filled[None].astype(np.complex128), certify_points, tell).found

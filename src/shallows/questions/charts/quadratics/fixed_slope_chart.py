@@ -14,6 +14,7 @@ from shallows.questions.charts.neurons.assembly import assembled
 from shallows.questions.charts.neurons.found import Found
 from shallows.questions.charts.neurons.kinds import Placed, has_slope
 from shallows.questions.charts.quadratics.fixed_slope import Spread, kind_of, placed, stratum_in_frames
+from shallows.questions.charts.quadratics.spread_excluded import is_excludable, with_all_real
 from shallows.questions.charts.quadratics.students import QuadraticStudents
 from shallows.questions.charts.quadratics.zero_sum import ZeroSum
 from shallows.questions.charts.quadratics.zero_sum_squares import (
@@ -63,6 +64,8 @@ def _strata(spread: Spread, top: int, certify: bool, seed: int, progress: bool, 
     for rank in range(top + 1):
         with status_line(f"rank {rank + beside} of {top + beside}", progress) as tell:
             own, stratum = stratum_in_frames(spread, rank, certify, seed, tell)
+            if certify and stratum.completeness != "proved" and is_excludable(own, rank):
+                stratum = with_all_real(own, rank, stratum, tell)
         found.notes += stratum.notes
         found.levels.append(stratum.completeness)
         found.complex[rank + beside] = stratum.count
