@@ -1,7 +1,7 @@
 """Losses that are polynomials and grow on all sides: the places of their critical points, in boxes.
 
-For L(u) of degree D whose highest part is positive in all directions, critical points are in a cube, or u = v/σ with v on
-a face of one, v_face = 1, and σ of either sign. With the parts L_k of degree k they are zeros of
+For L(u) of degree D whose highest part is positive in all directions, critical points are in a cube, or u = v/σ with v
+on a face of one, v_face = 1, and σ of either sign. With the parts L_k of degree k they are zeros of
 
     u·∇L = Σ k L_k(v) σ^(D−k),    ∂_v Σ L_k(v) σ^(D−k),
 

@@ -124,8 +124,13 @@ class Spread:
         return spread_neuron(self.problem.n, rank)
 
     def filled(self, rank: int) -> Array | None:
-        """The unknowns of the target where all functions have this rank, and homotopy is not needed; None here."""
-        return None
+        """The unknowns of the target, the one critical point where all functions have this rank; None elsewhere."""
+        n = self.problem.n
+        if rank < n:
+            return None
+        entries = self.exact.target.astype(np.float64)
+        m, Q = entries[:n], SymmetricTensor(entries[n:], n, 2).to_matrix()
+        return np.concatenate([m, (Q - np.outer(m, m))[np.triu_indices(n)]])
 
     def flat(self, rank: int) -> int:
         """Rotations that change no function, but those that leave all neurons alone."""

@@ -18,7 +18,6 @@ from shallows.mathematics.same_points import PointSet
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.charts.neurons import growing
 from shallows.questions.charts.neurons.balls import NeuronSystem
-from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.excluded import MOST_BOXES, AllReal
 from shallows.questions.charts.neurons.polynomials import Polynomial
 from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
