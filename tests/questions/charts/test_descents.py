@@ -42,6 +42,27 @@ KINDS = {
     "z+z², three neurons, a fixed": lambda seed: sh.Problem(
         None, samples(2, seed), 3, sh.Polynomial([0.0, 1.0, 1.0]), outer=[1.0, -1.0, 2.0]
     ),
+    "z+z³": lambda seed: sh.Problem(None, samples(2, seed), 1, sh.Polynomial([0.0, 1.0, 0.0, 1.0])),
+    "z+z³ with bias": lambda seed: sh.Problem(
+        None, samples(2, seed), 1, sh.Polynomial([0.0, 1.0, 0.0, 1.0]), bias=True
+    ),
+    "z+z³, two neurons": lambda seed: sh.Problem(
+        None, samples(2, seed), 2, sh.Polynomial([0.0, 1.0, 0.0, 1.0])
+    ),
+    "1+z+z², two neurons": lambda seed: sh.Problem(None, samples(2, seed), 2, sh.Polynomial([1.0, 1.0, 1.0])),
+    "z³, two neurons": lambda seed: sh.Problem(None, samples(2, seed), 2, sh.Power(3)),
+    "z³ with bias": lambda seed: sh.Problem(None, samples(2, seed), 1, sh.Power(3), bias=True),
+    "norm neuron with bias": lambda seed: sh.Problem(None, samples(2, seed), 1, norm_neuron=True, bias=True),
+    "penalty with bias": lambda seed: sh.Problem(
+        None, samples(2, seed), 2, outer="ones", orthogonality=0.3, bias=True
+    ),
+    "two outputs with bias": lambda seed: sh.Problem(None, samples(2, seed, 2), 1, bias=True),
+    "two outputs, a fixed": lambda seed: sh.Problem(
+        None, samples(2, seed, 2), 2, outer=[[1.0, 1.0], [1.0, -1.0]]
+    ),
+    "z+z², two outputs": lambda seed: sh.Problem(
+        None, samples(2, seed, 2), 1, sh.Polynomial([0.0, 1.0, 1.0])
+    ),
     "weighted samples": lambda seed: sh.Problem(None, samples(3, seed, weighted=True), 2),
 }
 
