@@ -13,14 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from shallows.mathematics.exclusion.intervals import Intervals
-from shallows.mathematics.exclusion.system import Plain
-from shallows.mathematics.exclusion.tape import Tape
+from shallows.mathematics.exclusion.taped import Taped
 from shallows.model.exact_loss import ExactLoss
 from shallows.questions.charts.neurons.polynomials import Polynomial, Sums, combination, product, slope
 from shallows.support.checks import Array
@@ -59,8 +57,8 @@ def _beyond(loss: Polynomial, degree: int, face: int) -> list[Polynomial]:
     return [radial, *(slope(whole, j) for j in range(1, len(next(iter(loss)))))]
 
 
-class Gradient(Plain):
-    """Polynomial equations, values and slopes each by one tape.
+class Gradient(Taped):
+    """Polynomial equations.
 
     >>> equations = Gradient([{(2, 0): Fraction(1), (0, 1): Fraction(-1)}, {(1, 1): Fraction(3)}])
     >>> equations(Intervals.exact(np.array([[2.0, 1.0]])), False)[0].mid
@@ -71,31 +69,13 @@ class Gradient(Plain):
         self.n = len(equations)
         self.equations = equations
 
-    def __call__(self, box: Intervals, derivative: bool) -> tuple[Intervals, Intervals | None]:
-        """Values (m, n), and derivatives (m, n, n) where asked for."""
-        if not derivative:
-            return self._values(box), None
-        both = self._both(box)
-        shape = (len(box), self.n, self.n)
-        slopes = both[:, self.n :]
-        return both[:, : self.n], Intervals(slopes.lo.reshape(shape), slopes.hi.reshape(shape))
+    def values(self, box: Any) -> list[Intervals]:
+        """Each."""
+        return list(map(Sums(box, self.n), self.equations))
 
-    @cached_property
-    def _values(self) -> Tape:
-        def parts(box: Any) -> list[Intervals]:
-            sums = Sums(box, self.n)
-            return [sums(p) for p in self.equations]
-
-        return Tape(parts, self.n)
-
-    @cached_property
-    def _both(self) -> Tape:
-        def parts(box: Any) -> list[Intervals]:
-            sums = Sums(box, self.n)
-            slopes = [slope(p, j) for p in self.equations for j in range(self.n)]
-            return [sums(p) for p in [*self.equations, *slopes]]
-
-        return Tape(parts, self.n)
+    def slopes(self, box: Any) -> list[Intervals]:
+        """By each unknown."""
+        return [Sums(box, self.n)(slope(p, j)) for p in self.equations for j in range(self.n)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,12 +28,12 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.exact.linear_algebra import from_flint, kernel, matrix
 from shallows.mathematics.exclusion.intervals import Intervals
-from shallows.mathematics.exclusion.system import Plain
 from shallows.mathematics.exclusion.tape import Tape
+from shallows.mathematics.exclusion.taped import Taped
 from shallows.questions.charts.neurons.polynomials import Polynomial, Sums, slope, times, value
 
 
-class SquareRatio(Plain):
+class SquareRatio(Taped):
     """The critical equations of C²/K in n unknowns.
 
     >>> one = Fraction(1)
@@ -48,15 +48,6 @@ class SquareRatio(Plain):
         self.C, self.K = C, K
         powers = [row[0] for p in (C, K) for row in p if row[0]] if limits_at_zero else []
         self.gaps = [min(powers, default=1), *[1] * (self.n - 1)]
-
-    def __call__(self, box: Intervals, derivative: bool) -> tuple[Intervals, Intervals | None]:
-        """Values (m, n), and derivatives (m, n, n) where asked for."""
-        if not derivative:
-            return self._values(box), None
-        both = self._slopes(box)
-        shape = (len(box), self.n, self.n)
-        slopes = both[:, self.n :]
-        return both[:, : self.n], Intervals(slopes.lo.reshape(shape), slopes.hi.reshape(shape))
 
     def excused(self, box: Intervals) -> NDArray[np.bool_]:
         """Those that have no zero with C ≠ 0, as C has weights.
@@ -109,24 +100,16 @@ class SquareRatio(Plain):
     def _numerator(self) -> Tape:
         return Tape(lambda box: [Sums(box, self.n)(self.C)], self.n)
 
-    @cached_property
-    def _values(self) -> Tape:
-        return Tape(lambda box: list(self._equations(Sums(box, self.n))), self.n)
-
-    @cached_property
-    def _slopes(self) -> Tape:
-        def parts(box: Any) -> list[Intervals]:
-            sums = Sums(box, self.n)
-            return [*self._equations(sums), *self._derivatives(sums)]
-
-        return Tape(parts, self.n)
-
-    def _equations(self, at: Sums) -> Iterator[Intervals]:
+    def values(self, box: Any) -> Iterator[Intervals]:
+        """F_i."""
+        at = Sums(box, self.n)
         C, K = at(self.C), at(self.K)
         for i, gap in enumerate(self.gaps):
             yield K * at(slope(self.C, i, gap)) * 2.0 - C * at(slope(self.K, i, gap))
 
-    def _derivatives(self, at: Sums) -> Iterator[Intervals]:
+    def slopes(self, box: Any) -> Iterator[Intervals]:
+        """∂_jF_i."""
+        at = Sums(box, self.n)
         C, K = at(self.C), at(self.K)
         for i, gap in enumerate(self.gaps):
             own, other = slope(self.C, i, gap), slope(self.K, i, gap)
