@@ -168,23 +168,21 @@ class FixedPlaces:
         )
 
     def _meet(self, patch: Patch, rows: Array, domain: Intervals, i: int, j: int) -> bool:
-        """Whether the zero in a domain has uᵢ = uⱼ: a zero of the equations with one neuron less is in it."""
+        """Whether the zero in a domain has uᵢ = uⱼ: a zero of the equations with one neuron less is in it.
+
+        Several neurons have no bias here: u are their weights.
+        """
         weights, kept = list(self.weights), [k for k in range(len(rows)) if k != j]
         weights[i] += weights[j]
         outer = tuple((weights[k],) for k in kept)
         equations = NeuronEquations(own_neuron(self.problem), len(kept), outer=outer)
         merged = rows.copy()
         merged[i] = (rows[i] + rows[j]) / 2
-        place = self.shifted(merged[kept].ravel())
-        root = certify(NeuronSystem(equations, self.space.exact), place[None].astype(np.complex128)).roots[0]
+        place = merged[kept].reshape(1, -1).astype(np.complex128)
+        root = certify(NeuronSystem(equations, self.space.exact), place).roots[0]
         if root is None or root.real is not True:
             return False
-        shift = float(self.centre) if self.problem.bias else 0.0
         proved = of_arb([ball.real for ball in root.box])
-        lo, hi = np.empty((len(rows), self.own)), np.empty((len(rows), self.own))
-        for row, k in enumerate(kept):
-            part = proved[self.own * row : self.own * (row + 1)]
-            lo[k], hi[k] = part.lo, part.hi
-        lo[j], hi[j] = lo[i], hi[i]
-        u = Intervals(lo, hi) - Intervals.exact(np.where(np.arange(self.own) == 0, shift, 0.0))
-        return patch.holds(Intervals(u.lo.reshape(1, -1), u.hi.reshape(1, -1)), domain)
+        order = [kept.index(i if k == j else k) for k in range(len(rows))]
+        places = [self.own * row + x for row in order for x in range(self.own)]
+        return patch.holds(Intervals(proved.lo[None, places], proved.hi[None, places]), domain)
