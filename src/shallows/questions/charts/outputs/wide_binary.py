@@ -129,8 +129,11 @@ def _all_but_one(problem: Problem, loss: OutputsLoss, target: Array) -> tuple[li
         elif len(chosen) == 2 and same and len(same[0]) == 2:
             ways, text = _arcs(loss, same[0]), ARC.format(value=np.sqrt(value))
         else:
-            ways, text, still_open = [_searched(space, right, problem.degree)], "", True
-            text = MANY.format(count=len(chosen), value=np.sqrt(value))
+            ways, text = (
+                [_searched(space, right, problem.degree)],
+                MANY.format(count=len(chosen), value=np.sqrt(value)),
+            )
+            still_open = True
         made = [_left_out(problem, loss, target, c) for c in ways if c is not None]
         still_open |= any(point is None for point in made) and len(chosen) > 1
         found += [
