@@ -17,6 +17,7 @@ from shallows.mathematics.tensors import coordinates
 from shallows.model.activations import PolynomialActivation
 from shallows.model.data.base import Distribution
 from shallows.model.polynomial_space import PolynomialSpace
+from shallows.model.polynomial_target import degree_table
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.balanced_coordinates import power_action
 from shallows.questions.charts.continuation.equations import Complex, Member
@@ -134,11 +135,14 @@ def _stretch(problem: Problem, space: PolynomialSpace, T: Array) -> float:
 def _with_bias(problem: Problem, space: PolynomialSpace, weight: float) -> _Parts:
     assert isinstance(problem.activation, PolynomialActivation)
     n, d, c = problem.n, space.degree, problem.activation.coefficients
+    at = degree_table(n, d)
+    seen = np.isin(at, space.degrees)  # all, or all but constants
     mean, square = second_moments(problem)
     B = whitening(square - np.outer(mean, mean))
     shift = float(c[-2] / (d * c[-1])) if d > 1 else 0.0
     moved = np.asarray(Series(c)(Series([-shift, 1.0])).coef, np.float64)
     moved[-2] = 0.0 if d > 1 else moved[-2]
+    moved[0] = moved[0] if 0 in space.degrees else 0.0
     moved[np.abs(moved) < NO_COEFFICIENT * np.abs(c).max()] = 0.0
     ratios = np.abs(moved[:-1] / moved[-1]) ** (1 / np.arange(d, 0, -1))
     stretch = float(ratios.max()) or 1.0
@@ -146,9 +150,17 @@ def _with_bias(problem: Problem, space: PolynomialSpace, weight: float) -> _Part
     monic = moved * stretch ** np.arange(d + 1) / leading
     M = np.eye(n + 1)
     M[1:, 1:], M[1:, 0] = B.T, -B.T @ mean
-    binomials = np.array([float(comb(d, i)) for i in space.at])
+    binomials = np.array([float(comb(d, i)) for i in at])
     T = weight * leading * binomials[:, None] * power_action(M.T, d) / binomials
-    return Neuron.affine(monic.tolist(), n), T, stretch * B, stretch, shift, mean
+    neuron = affine_neuron(monic, n, not seen.all())
+    return neuron, T[np.ix_(seen, seen)], stretch * B, stretch, shift, mean
+
+
+def affine_neuron(coefficients: Array, n: int, modulo_constants: bool) -> Neuron:
+    """p(b + w·x), or what it is modulo constants."""
+    if not modulo_constants:
+        return Neuron.affine(coefficients.tolist(), n)
+    return Neuron.affine([0.0, *coefficients[1:].tolist()], n).without_constant()
 
 
 def is_invariant(problem: Problem, degree: int) -> bool:

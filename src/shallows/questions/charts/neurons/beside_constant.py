@@ -24,7 +24,8 @@ from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.constants import constant_neurons
 from shallows.questions.charts.neurons.mirrored import mirror_of
 from shallows.questions.charts.neurons.real import NeuronPoint
-from shallows.questions.charts.neurons.wide_line import PAIRED, is_wide_line
+from shallows.questions.charts.neurons.stratum import own_neuron
+from shallows.questions.charts.neurons.wide_line import PAIRED, is_cubic, is_wide_line
 from shallows.support.checks import Array
 
 #: What is left out where networks with a constant neuron are not charted.
@@ -52,17 +53,18 @@ def has_mirrored_beside(problem: Problem) -> bool:
         return False
     assert isinstance(problem.activation, PolynomialActivation)
     if problem.bias:
-        return not is_wide_line(problem)
+        return not (is_wide_line(problem) and is_cubic(problem))
     powers = np.count_nonzero(problem.activation.coefficients)
     return not constant_neurons(problem) and (problem.n > 1 or bool(powers > PAIRED))
 
 
 def without_constant(problem: Problem) -> Problem:
-    """The problem with an activation that has no constant, at one neuron fewer."""
+    """The problem of the other neurons: an activation without a constant, but for a bias, at one neuron fewer."""
     assert isinstance(problem.activation, PolynomialActivation)
     c = problem.activation.coefficients.copy()
-    c[0] = 0.0
-    return Problem(problem.target, problem.data, problem.width - 1, Polynomial(c.tolist()))
+    c[0] = c[0] if problem.bias else 0.0
+    activation = Polynomial(c.tolist())
+    return Problem(problem.target, problem.data, problem.width - 1, activation, bias=problem.bias)
 
 
 def modulo_constants(space: PolynomialSpace) -> PolynomialSpace:
@@ -77,10 +79,8 @@ def modulo_constants(space: PolynomialSpace) -> PolynomialSpace:
 
 
 def beside_constant(problem: Problem, space: PolynomialSpace, point: NeuronPoint) -> list[NeuronPoint]:
-    """A critical network modulo constants with its constant, which the last neuron makes: at w = 0, or else with any of
-    the others as its mirror image."""
-    assert isinstance(problem.activation, PolynomialActivation)
-    first, slope = problem.activation.coefficients[:2].tolist()
+    """A critical network modulo constants with its constant, which the last neuron makes: where it is constant, or with
+    any of the others as its mirror image."""
     gram, right = space.gram, space.right
     shares = gram[0, 1:] / gram[0, 0]
     value = float(right[0] / gram[0, 0] - shares @ point.entries)
@@ -92,14 +92,18 @@ def beside_constant(problem: Problem, space: PolynomialSpace, point: NeuronPoint
         )
         proof = replace(proof, radius=radius)
     entries: Array = np.concatenate([[value], point.entries])
-    missing = value / first - float(point.a.sum())
-    ways = (
-        [(np.append(point.a, missing), np.zeros(problem.n))]
-        if not slope
-        else [
-            (np.append(point.a + np.eye(point.rank)[i] * missing / 2, missing / 2), -w)
+    missing = value - float(point.a @ own_neuron(problem).values(point.W)[:, 0])
+    ways = [
+        (np.append(point.a, missing / constant.value), constant.w)
+        for constant in constant_neurons(problem)
+        if constant.value
+    ]
+    mirror = mirror_of(problem) if has_mirrored_beside(problem) else None
+    if mirror is not None:
+        half = missing / (2 * mirror.value)
+        ways += [
+            (np.append(point.a + np.eye(point.rank)[i] * half, half), mirror.image(w))
             for i, w in enumerate(point.W)
         ]
-    )
     seen = (positive + 1, zero, negative)
     return [NeuronPoint(np.concatenate([point.W, w[None]]), a, entries, seen, proof) for a, w in ways]

@@ -53,6 +53,13 @@ from shallows.questions.charts.neurons.found import Found
 from shallows.questions.charts.neurons.groups import Arrangement, all_different, arrangements
 from shallows.questions.charts.neurons.idle import network, zero_network
 from shallows.questions.charts.neurons.kinds import Placed
+from shallows.questions.charts.neurons.line_folds import (
+    PAIR,
+    WITHOUT_FOLDS,
+    fold_stratum,
+    has_folds,
+    leaves_folds_out,
+)
 from shallows.questions.charts.neurons.on_one_line import (
     has_line_stratum,
     leaves_lines_out,
@@ -69,8 +76,8 @@ from shallows.questions.charts.neurons.stratum import (
 )
 from shallows.questions.charts.neurons.task import Task
 from shallows.questions.charts.neurons.weightless import NOT_AT_REST, placed
-from shallows.questions.charts.neurons.wide import charted_width
-from shallows.questions.charts.neurons.wide_line import is_wide_line
+from shallows.questions.charts.neurons.wide import charted_beside, charted_width
+from shallows.questions.charts.neurons.wide_line import is_cubic, is_wide_line
 from shallows.questions.charts.neurons.wide_points import has_wide_points, wide_points
 from shallows.questions.charts.outputs.neuron_system import OutputSpaces
 from shallows.questions.charts.points.point import Certificate
@@ -190,6 +197,12 @@ def _trained(task: Task) -> None:
         found.notes.append(
             f"rank 2, of a slope with two double roots: {len(pairs)} real, roots of polynomials"
         )
+    if task.by_paths and has_folds(problem):
+        with status_line(f"rank {PAIR}, folds", task.progress) as tell:
+            folds = fold_stratum(problem, space, task.certify, task.seed, tell)
+        _add(task, space, folds, PAIR, None)
+    elif leaves_folds_out(problem) or has_folds(problem):
+        found.left_out.append(WITHOUT_FOLDS)
     if has_wide_points(problem):
         found.take(wide_points(problem, space, found.placed))
 
@@ -213,9 +226,11 @@ def _add_constants_beside(task: Task) -> None:
     """Networks with a constant beside others, or what is left out: a neuron at w = 0, or a pair of mirror images."""
     problem = task.problem
     constants, mirrored = has_constants_beside(problem), has_mirrored_beside(problem)
-    if task.by_paths and not problem.bias and (constants or mirrored):
+    if not (constants or mirrored) or (is_wide_line(problem) and is_cubic(problem)):
+        return
+    if task.by_paths and charted_beside(problem):
         add_beside_constant(task)
-    elif not is_wide_line(problem):
+    elif problem.bias or not is_wide_line(problem):
         task.found.left_out += [WITHOUT_CONSTANTS] * constants + [WITHOUT_MIRRORED] * mirrored
 
 

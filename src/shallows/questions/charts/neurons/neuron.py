@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import comb, gcd
 from typing import Any
@@ -60,6 +60,15 @@ class Neuron:
                 entry += 1
         support = [j for j, c in enumerate(coefficients) if c]
         return cls(n + 1, entry, tuple(terms), *_turns(support))
+
+    def without_constant(self) -> Neuron:
+        """The same less the first entry: functions modulo constants.
+
+        >>> Neuron.affine([5.0, 0.0, 1.0], 1).without_constant().values(np.array([2.0, 3.0]))      # 12x + 9x²
+        array([12.,  9.])
+        """
+        terms = tuple((entry - 1, c, row) for entry, c, row in self.terms if entry)
+        return replace(self, size=self.size - 1, terms=terms)
 
     @classmethod
     def of_products(cls, n: int, size: int, products: Iterable[tuple[int, float, Sequence[int]]]) -> Neuron:

@@ -17,7 +17,7 @@ from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import Complex
 from shallows.questions.charts.continuation.lost_paths import FROM_GENERIC, UNCERTIFIED, Settled, settle
-from shallows.questions.charts.neurons.balanced import BalancedNeurons
+from shallows.questions.charts.neurons.balanced import BalancedNeurons, affine_neuron
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.filled import without_folds
@@ -46,12 +46,12 @@ class NeuronStratum:
     escaped: int = 0
 
 
-def own_neuron(problem: Problem) -> Neuron:
-    """ψ with the activation's own coefficients: neurons w, or (b, w) with a bias."""
+def own_neuron(problem: Problem, space: PolynomialSpace | None = None) -> Neuron:
+    """ψ with the activation's own coefficients: neurons w, or (b, w) with a bias; modulo constants in such a space."""
     assert isinstance(problem.activation, PolynomialActivation)
     c = problem.activation.coefficients
     if problem.bias:
-        return Neuron.affine(c.tolist(), problem.n)
+        return affine_neuron(c, problem.n, space is not None and 0 not in space.degrees)
     degrees = np.flatnonzero(c).tolist()
     plain = Neuron.of_degrees(degrees, problem.n)
     terms = tuple((entry, float(c[sum(row)]), row) for entry, _, row in plain.terms)
@@ -84,18 +84,18 @@ def neuron_stratum(
     ratios = None if outer is None else tuple((float(a / outer[0]),) for a in outer)
     equations = NeuronEquations(even.neuron, r, outer=ratios)
     given = None if outer is None else tuple((float(a),) for a in outer)
-    own = NeuronEquations(own_neuron(problem), r, outer=given)
+    own = NeuronEquations(own_neuron(problem, space), r, outer=given)
     system = NeuronSystem(own, space.exact)
 
     def regular(ends: Complex) -> tuple[Complex, NDArray[np.bool_]]:
         """Ends that look singular for being far out, but are proved regular."""
-        roots = certify(system, _restored(even, equations, own, ends)).roots
+        roots = certify(system, restored_points(even, equations, own, ends)).roots
         return ends, np.array([root is not None for root in roots])
 
     start = start_for(equations, even.special, tell)
     run = settle(Detours(equations, start, even.member, seed, tell, regular), patient)
     run, how = without_folds(own, run, _how(even))
-    points = _restored(even, equations, own, _whole(equations, run.finite.points))
+    points = restored_points(even, equations, own, _whole(equations, run.finite.points))
     points = most_real(points, own.tensors)  # p(b) = c has real and complex b for one constant
     result = sort_neurons(system, points, certify_points, tell)
     bound = bezout(equations, problem.bias)
@@ -109,7 +109,7 @@ def neuron_stratum(
         bound,
         _notes(r, how, run, result),
         "proved" if whole else run.completeness,
-        _restored(even, equations, own, run.singular.points),
+        restored_points(even, equations, own, run.singular.points),
         run.at_infinity + run.lost,
     )
 
@@ -138,7 +138,7 @@ def still_solutions(equations: NeuronEquations, bias: bool) -> int:
     return int((lowest - 1) ** neuron.n) if constant or equations.outer is not None else 0
 
 
-def _restored(
+def restored_points(
     even: BalancedNeurons, equations: NeuronEquations, own: NeuronEquations, points: Complex
 ) -> Complex:
     """Points in the problem's coordinates."""

@@ -13,6 +13,8 @@ from shallows.mathematics.semidefinite_root import semidefinite_root
 from shallows.model.activations import PolynomialActivation
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
+from shallows.questions.charts.neurons.balanced import affine_neuron
+from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.neurons.wide_line import is_wide_line, isolated_on_line
 from shallows.questions.charts.neurons.wide_plane import CHARTED, is_wide_plane
@@ -39,10 +41,16 @@ def charted_width(problem: Problem) -> int:
 
 
 def charted_beside(problem: Problem) -> int:
-    """The same beside a neuron that is constant, which leaves them one power less."""
+    """The same beside a neuron that is constant, which leaves them one power less; 0 where none stand still."""
+    assert isinstance(problem.activation, PolynomialActivation)
+    if problem.bias:
+        others = problem.width - 1
+        most = min(others, (problem.activation.degree - 1) // 3) if problem.n == 1 else others
+        neuron = affine_neuron(problem.activation.coefficients, problem.n, modulo_constants=True)
+        isolated = all(NeuronEquations(neuron, r).is_isolated() for r in range(1, most + 1))
+        return most if isolated else 0
     if not is_wide_line(problem):
         return problem.width - 1
-    assert isinstance(problem.activation, PolynomialActivation)
     return min(problem.width - 1, (len(np.flatnonzero(problem.activation.coefficients)) - 1) // 2)
 
 

@@ -59,7 +59,7 @@ def is_wide_line(problem: Problem) -> bool:
     if problem.outer is not None or problem.width == 1:
         return False
     if problem.bias:
-        return activation.degree == CUBIC
+        return activation.degree >= CUBIC and 3 * problem.width > activation.degree
     powers = np.flatnonzero(activation.coefficients).tolist()
     known = most_neurons(powers) <= isolated_on_line(problem) or len(powers) == PAIRED
     return known and 2 * problem.width > len(powers)
@@ -69,7 +69,13 @@ def isolated_on_line(problem: Problem) -> int:
     """Up to how many neurons they are charted one by one."""
     assert isinstance(problem.activation, PolynomialActivation)
     powers = len(np.flatnonzero(problem.activation.coefficients))
-    return 1 if problem.bias else (powers - 1) // 2
+    return problem.activation.degree // 3 if problem.bias else (powers - 1) // 2
+
+
+def is_cubic(problem: Problem) -> bool:
+    """Whether neurons are cubic and have a bias: what is critical is known by hand."""
+    assert isinstance(problem.activation, PolynomialActivation)
+    return problem.bias and problem.activation.degree == CUBIC
 
 
 def changes(signs: Sequence[int], powers: Sequence[int]) -> tuple[int, int]:
@@ -154,7 +160,7 @@ def special_networks(
     u being (1, x, x², x³), or its derivative: s = t − λ G⁻¹u(x₀) with u·s = u′·s = 0 at x₀, one equation for x₀.
     """
     assert isinstance(problem.activation, PolynomialActivation)
-    if not problem.bias:
+    if not is_cubic(problem):
         return []
     found = []
     for order, root in _special_roots(_fractions(problem.activation.coefficients)):

@@ -24,6 +24,7 @@ from shallows.questions.charts.neurons.wide_line import (
     can_be_network,
     is_affine_beyond_two,
     is_beyond_limits,
+    is_cubic,
     is_mirrored,
     is_wide_line,
     special_networks,
@@ -102,7 +103,7 @@ def _add_target(problem: Problem, space: PolynomialSpace, neuron: Neuron, result
 def _is_excluded(problem: Problem, space: PolynomialSpace) -> bool:
     """Whether the target is proved to be no network."""
     if problem.bias:
-        return is_affine_beyond_two(problem, space)
+        return is_cubic(problem) and is_affine_beyond_two(problem, space)
     return not can_be_network(space.degrees, moments(problem, space), problem.width)
 
 
@@ -114,10 +115,11 @@ def moments(problem: Problem, space: PolynomialSpace) -> list[Fraction]:
 
 
 def _close(problem: Problem, space: PolynomialSpace, result: WidePoints) -> None:
-    """Limits in one input that can be lowest: with a bias, or J − 1 neurons, the target, or those at the boundary."""
-    lacking = 0 if problem.bias else len(space.degrees) - problem.width
-    result.closed = lacking <= 1
-    if lacking != 1 or not is_mirrored(space.degrees):
+    """Limits in one input that can be lowest: of cubics with a bias, and of J neurons, the target; of J − 1 neurons
+    without bias the target, or those at the boundary."""
+    lacking = 0 if is_cubic(problem) else len(space.degrees) - problem.width
+    result.closed = lacking <= (0 if problem.bias else 1)
+    if problem.bias or lacking != 1 or not is_mirrored(space.degrees):
         return
     result.placed += [
         item for k in range(len(space.degrees)) if (item := _boundary(problem, space, k)) is not None

@@ -1,0 +1,159 @@
+"""Two quartic neurons with a bias in one input that one residual keeps from moving: all of them, up to x ↦ αx + β.
+
+Let eⱼ = E[r xʲ], r the residual. A neuron in use is a singular point (b, w) of the curve q = E[p(wx + b) r] = 0, and so
+one condition on e. Affine maps of x act on residuals, with two dimensions, and no e ≠ 0 with e₀ ≠ 0 is left alone by
+more than the finitely many it may be (a point evaluation is by all that fix its point: then q = p(b + wx₀), which has
+no singular points if p has no double root). So r neurons leave e, up to its size and these maps, d − 2 − r dimensions: at
+degree 4 two neurons leave finitely many e, the *shapes*, and three none. Here the first of two neurons is x itself; then
+e is one of a pencil e = k₀ + k e₁ with p, p′ and x p′ in its kernel, and the other is (b, w) = (0, 1) + m v(s) with
+
+    h = 0,   h_b = 0,   h_w = 0,       q = m²h,  ∂_b q = m h_b,  ∂_w q = m h_w  at this place,
+
+three equations in k, m and s: for a generic p 28 paths, and 16 solutions. At three of them w = 0, a constant; at two
+m = 0, neurons that merge; eleven are pairs of neurons.
+
+Where a derivative of p has a double root z₀ there are more: with e a derivative of a point evaluation at x₀ all neurons
+z₀ + w(x − x₀) are singular.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+
+from shallows.mathematics.exact.binary_forms import affine
+from shallows.mathematics.homotopy.expressions import Expression, variables
+from shallows.mathematics.homotopy.solutions import Status
+from shallows.mathematics.homotopy.solve import solve
+from shallows.mathematics.same_points import PointSet
+from shallows.model.activations import PolynomialActivation
+from shallows.model.problem import Problem
+from shallows.questions.charts.continuation.equations import Complex
+from shallows.questions.charts.neurons.neuron import Neuron
+from shallows.support.checks import Array
+
+#: The degree at which shapes are finitely many pairs; d − 2 neurons are at degree d.
+QUARTIC = 4
+#: The residual's place in its pencil, and the second neuron's.
+UNKNOWNS = "k m s"
+#: A neuron with w below this is a constant, one with m below it merges with the first: solutions known to 10⁻¹⁰ or so,
+#: where the next are 10⁻² and more away.
+NONE = 1e-6
+#: Moments that agree in so many digits are those of one shape: solutions are known to ten or so.
+ALIKE = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class FoldShape:
+    """A residual, E[r] = 1 and E[r x] = 0, by its moments e, and the two neurons (b, w) that it keeps."""
+
+    e: Complex
+    W: Complex
+
+    @classmethod
+    def of(cls, e: Complex, W: Complex) -> FoldShape:
+        """From any residual with E[r] ≠ 0: x is centred, and measured in a unit in which no moment is above one."""
+        e = e / e[0]
+        centre, powers = e[1], range(len(e))
+        moved = np.array(
+            [sum(comb(j, i) * e[i] * (-centre) ** (j - i) for i in range(j + 1)) for j in powers]
+        )
+        unit = max(abs(moved[j]) ** (1 / j) for j in powers[2:])
+        moved[1] = 0.0
+        return cls(moved / unit ** np.array(powers), W @ np.array([[1.0, 0.0], [centre, unit]]))
+
+    def is_image(self, other: FoldShape) -> bool:
+        """Whether an affine map of x makes this residual of the other one: then so do the pairs of neurons."""
+        for one in other.W[:, 1] / self.W[0, 1]:
+            for sign in (1, -1):
+                gap = self.e - other.e * (sign * one) ** np.arange(len(self.e))
+                if np.abs(gap).max() <= ALIKE * np.abs(self.e).max():
+                    return True
+        return False
+
+
+def has_finite_shapes(problem: Problem) -> bool:
+    """Whether a problem has p of degree four whose derivatives have no double roots, decided exactly."""
+    assert isinstance(problem.activation, PolynomialActivation)
+    if problem.activation.degree != QUARTIC:
+        return False
+    p = affine([Fraction(float(c)) for c in problem.activation.coefficients])
+    for _ in range(QUARTIC - 1):
+        slope = p.derivative()
+        if p.gcd(slope).degree() > 0:
+            return False
+        p = slope
+    return True
+
+
+def fold_shapes(neuron: Neuron) -> list[FoldShape] | None:
+    """All shapes of the neurons p(b + wx), p of degree four, each once.
+
+    None where they are not finitely many, or a residual keeps three neurons: special p.
+    """
+    first = np.array([0.0, 1.0])
+    rows = np.concatenate([neuron.values(first)[None], neuron.slopes(first)])
+    kernel = np.linalg.svd(rows)[2][len(rows) :]
+    kernel = np.linalg.qr(np.random.default_rng(QUARTIC).standard_normal((2, 2)))[0] @ kernel  # at k = ∞ is no shape
+    system, second = (_even_pairs if neuron.turns > 1 else _pairs)(neuron, kernel)
+    found = solve(system, rng=QUARTIC, variables=variables(UNKNOWNS), zeros="excluded", on_incomplete="return")
+    if found.status is not Status.COMPLETE:
+        return None
+    shapes = list[FoldShape]()
+    places = [(k, second(m, s)) for k, m, s in found.finite.points if abs(m) > NONE]
+    pairs = [(k, w) for k, w in places if abs(w[1]) > NONE]
+    if len(PointSet(np.array([[k] for k, _ in pairs], np.complex128).reshape(-1, 1))) < len(pairs):
+        return None
+    for k, other in pairs:
+        shape = FoldShape.of(kernel[0] + k * kernel[1], np.array([first, other], np.complex128))
+        shapes += [] if any(shape.is_image(known) for known in shapes) else [shape]
+    return shapes
+
+
+#: The equations of pairs, and the second neuron of a solution.
+_System = tuple[list[Expression], Callable[[complex, complex], Complex]]
+
+
+def _pairs(neuron: Neuron, kernel: Array) -> _System:
+    """h, h_b and h_w, and (0, 1) + m v(s), v in random directions."""
+    k, m, s = variables(UNKNOWNS)
+    one, other = np.random.default_rng(neuron.size).standard_normal((2, 2))
+    v = [float(x) + s * float(y) for x, y in zip(one, other, strict=True)]
+    taylor = [_taylor(neuron, e) for e in kernel]
+    q = {ij: c + k * taylor[1][ij] for ij, c in taylor[0].items()}
+    rows = [
+        [c * m ** (i + j - 2) * v[0] ** i * v[1] ** j for (i, j), c in q.items()],
+        [c * i * m ** (i + j - 2) * v[0] ** (i - 1) * v[1] ** j for (i, j), c in q.items() if i],
+        [c * j * m ** (i + j - 2) * v[0] ** i * v[1] ** (j - 1) for (i, j), c in q.items() if j],
+    ]
+    return [sum(row, 0 * k) for row in rows], lambda m, s: np.array([0, 1]) + m * (one + s * other)
+
+
+def _even_pairs(neuron: Neuron, kernel: Array) -> _System:
+    """Where p is even (b, w) and (−b, −w) are one neuron, at m = b² and s = w/b, and the first at s = ∞: q, ∂_m q and
+    ∂_s q / m vanish."""
+    k, m, s = variables(UNKNOWNS)
+    terms = [
+        (c * (float(kernel[0, entry]) + k * float(kernel[1, entry])), (i + j) // 2, j)
+        for entry, c, (i, j) in neuron.terms
+    ]
+    rows = [
+        [c * m**i * s**j for c, i, j in terms],
+        [c * i * m ** (i - 1) * s**j for c, i, j in terms if i],
+        [c * j * m ** (i - 1) * s ** (j - 1) for c, i, j in terms if j],
+    ]
+    return [sum(row, 0 * k) for row in rows], lambda m, s: np.sqrt(m) * np.array([1, s])
+
+
+def _taylor(neuron: Neuron, e: Complex) -> dict[tuple[int, int], float]:
+    """The coefficients of q = ψ·e on bⁱ(w − 1)ʲ, i + j ≥ 2: the others vanish."""
+    found: dict[tuple[int, int], float] = {}
+    for entry, c, (i, power) in neuron.terms:
+        for j in range(power + 1):
+            if i + j >= 2:
+                found[i, j] = found.get((i, j), 0.0) + float(c * e[entry]) * comb(power, j)
+    return found
