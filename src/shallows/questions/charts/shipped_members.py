@@ -12,6 +12,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from shallows.model.activations import Polynomial
+from shallows.model.data.gaussian import Gaussian
+from shallows.model.network import Network
+from shallows.model.polynomial_space import PolynomialSpace
+from shallows.model.problem import Problem
 from shallows.questions.charts.closure.equations import MergedEquations
 from shallows.questions.charts.continuation import generic_members
 from shallows.questions.charts.continuation.detours import Detours
@@ -19,6 +24,10 @@ from shallows.questions.charts.continuation.equations import CriticalEquations, 
 from shallows.questions.charts.continuation.kept_members import SHIPPED, name_of, write_member
 from shallows.questions.charts.continuation.metrics import Kind, KindOfMetrics, SpecialMetrics
 from shallows.questions.charts.matrices.equations import LowRankEquations
+from shallows.questions.charts.neurons.balanced import BalancedNeurons
+from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.neurons.members import solve_invariant
+from shallows.questions.charts.neurons.metrics import RotationInvariantMetrics
 from shallows.questions.charts.outputs.equations import OutputEquations
 from shallows.questions.charts.outputs.merged_equations import MergedOutputEquations
 from shallows.questions.charts.outputs.metrics import InvariantMetrics, MovedMetrics
@@ -38,6 +47,10 @@ MOVED = ((4, 3, 2),)
 #: Degrees and inputs of two neurons with two outputs, and of their limits, under all metrics and under invariant ones;
 #: squares of (1, x) in two inputs are shipped beside them.
 OUTPUTS = ((2, 3), (3, 2))
+#: Activations of one neuron with a bias in two inputs under Gaussian data that are typed first, 4 to 26 s to solve, and
+#: which of them come with an outer weight fixed to one: of z² + z³ one of 64 points is lost.
+BIASED = ((0.0, 1.0, 0.0, 1.0), (0.0, 0.0, 1.0, 1.0), (0.0, 1.0, 1.0, 1.0), (1.0, 1.0, 1.0, 1.0))
+FIXED = tuple(c for c in BIASED if c[1])
 #: Sizes and ranks of matrices.
 MATRICES = ((3, 2), (4, 2), (4, 3))
 
@@ -64,10 +77,24 @@ def shapes() -> Iterator[tuple[Any, KindOfMetrics | None]]:
             yield SpecialEquations(3, (2,), 2, place.groups), metrics
     for n, r in MATRICES:
         yield LowRankEquations(n, r), None
+    for coefficients in BIASED:
+        yield from _one_neuron(coefficients)
+
+
+def _one_neuron(coefficients: tuple[float, ...]) -> Iterator[tuple[NeuronEquations, KindOfMetrics | None]]:
+    """One neuron of two inputs with a bias, its outer weight trained or 1, under Gaussian data."""
+    sigma = Polynomial(coefficients)
+    teacher = Network([[1.0, 2.0]], [1.0], sigma, bias=[0.5])
+    for outer in (None, ((1.0,),))[: 1 + (coefficients in FIXED)]:
+        problem = Problem(teacher, Gaussian(2), width=1, outer="ones" if outer else "free", bias=True)
+        even = BalancedNeurons.of(problem, PolynomialSpace.of(problem))
+        yield NeuronEquations(even.neuron, 1, outer=outer), even.special
 
 
 def solved(equations: CriticalEquations, special: KindOfMetrics | None) -> SolvedMember:
     """A member, solved now whatever is on disk."""
+    if isinstance(equations, NeuronEquations) and isinstance(special, RotationInvariantMetrics):
+        return solve_invariant(equations, special)
     if special is None:
         return generic_members.solve_generic(equations)
     return generic_members.solve_special(equations, special, Detours)

@@ -10,6 +10,12 @@ import pytest
 from scipy.optimize import least_squares, minimize, nnls
 
 import shallows as sh
+from shallows.model.polynomial_space import PolynomialSpace
+from shallows.questions.charts.closure.equations import TermEquations
+from shallows.questions.charts.neuron_limits import meeting
+from shallows.questions.charts.neuron_limits.limit_map import LimitEquations
+from shallows.questions.charts.neuron_limits.two_neuron_limits import two_neuron_limits
+from shallows.support.seeds import complex_normal
 
 
 def labelled(seed, rows=40, n=2):
@@ -143,3 +149,57 @@ def test_other_activations_claim_nothing():
     X, y = labelled(1, 60)
     chart = sh.chart(sh.Problem(None, sh.Samples(X, y), 2, sh.Polynomial([1.0, 0, 1.0, 1.0])))
     assert chart.attained is None and chart.scope and "global minimum" not in chart.kinds()
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_limits_of_an_identity_have_all_an_end(rows, monkeypatch):
+    """Two neurons z + z³ against e₁ and e₂, or e₁ alone: where neurons meet at infinity paths creep, and were lost.
+
+    What Newton's method finds among x u + y u³ + z v³, in quadrature, is listed.
+    """
+    problem = sh.Problem(sh.Network(np.eye(2)[:rows], activation=activation(3, 1.0)), sh.Gaussian(2), width=2)
+    space = PolynomialSpace.of(problem)
+    limits = two_neuron_limits(problem, space, True, 0)
+    assert limits.completeness == "trace-tested"
+    losses = np.array([space.excess(item.point.entries[None])[0] for item in limits.placed])
+
+    p, mass = np.polynomial.hermite_e.hermegauss(6)
+    X, mass = np.array([[a, b] for a in p for b in p]), np.outer(mass, mass).ravel() / mass.sum() ** 2
+    label = (X[:, :rows] + X[:, :rows] ** 3).sum(axis=1)
+
+    def parts(t):
+        first, second = (X @ [np.cos(s), np.sin(s)] for s in t[:2])
+        slopes = [X @ [-np.sin(s), np.cos(s)] for s in t[:2]]
+        r = t[2] * first + t[3] * first**3 + t[4] * second**3 - label
+        rows = [(t[2] + 3 * t[3] * first**2) * slopes[0], 3 * t[4] * second**2 * slopes[1]]
+        return r, np.array([*rows, first, first**3, second**3])
+
+    def slope(t):
+        r, D = parts(t)
+        return D @ (mass * r)
+
+    rng, seen = np.random.default_rng(0), 0
+    for start in rng.standard_normal((60, 5)) * [2, 2, 1, 1, 1]:
+        t = least_squares(slope, start, xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=300)
+        x = t.x
+        idle = np.abs(x[2:]).min() < 1e-3 or np.abs(x[2:]).max() > 50 or abs(np.sin(x[0] - x[1])) < 1e-2
+        if np.abs(t.fun).max() > 1e-12 or idle or x[2] * x[3] < 0:
+            continue
+        seen += 1
+        assert np.abs(losses - mass @ parts(x)[0] ** 2).min() < 1e-8
+    assert seen or rows == 1
+
+    monkeypatch.setattr(LimitEquations, "rewritten", TermEquations.rewritten)
+    assert two_neuron_limits(problem, space, True, 0).completeness == "sampled"
+
+
+@pytest.mark.parametrize(("k", "n", "kinds"), [(3, 2, "NP"), (5, 3, "NP"), (3, 3, "PP"), (3, 2, "PP")])
+def test_powers_that_meet_are_the_same_in_other_parameters(k, n, kinds, rng):
+    equations, linear = LimitEquations(k, n, kinds), kinds == "NP"
+    x = complex_normal(rng, 5, equations.unknowns)
+    y = meeting.there(x, n, linear)
+    map_ = meeting.MeetingMap(k, n, linear)
+    np.testing.assert_allclose(map_.tensors(y), equations.tensors(x), atol=1e-11)
+    np.testing.assert_allclose(meeting.back(y, n), x)
+    y[:, 2 * n - 3] = 0  # they meet
+    assert np.all(np.isfinite(map_.tensors(y))) and not np.isfinite(meeting.back(y, n)).all(axis=1).any()

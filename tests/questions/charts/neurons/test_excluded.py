@@ -9,6 +9,7 @@ from scipy.optimize import least_squares, minimize
 import shallows as sh
 from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.model.polynomial_space import PolynomialSpace
+from shallows.questions.charts.neurons import excluded, fixed_excluded
 from shallows.questions.charts.neurons import patches as patches_room
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
@@ -227,3 +228,51 @@ def test_places_with_weights_are_excused_only_where_no_zero_is():
         boxes = rng.uniform(-2, 2, (200, 3))
         excused += int(ratio.excused(Intervals(boxes - 0.01, boxes + 0.01)).sum())
     assert seen > 20 and excused > 1000
+
+
+@pytest.mark.parametrize("outer", ["free", "ones"])
+def test_three_inputs_and_a_bias_take_no_path(outer, monkeypatch):
+    """z + z³: complex points take minutes to count. What Newton's method finds, in quadrature, is listed."""
+    monkeypatch.setattr(excluded, "neuron_stratum", None)
+    monkeypatch.setattr(fixed_excluded, "neuron_stratum", None)
+    teacher = sh.Network(np.eye(3), activation=sh.Polynomial(ODD))
+    chart = sh.chart(sh.Problem(teacher, sh.Gaussian(3), width=1, bias=True, outer=outer))
+    assert chart.completeness == "proved" and chart.scope == ""
+    assert 1 not in chart.complex_count and chart.real_count[1] == 1
+    assert any("complex ones were not counted" in note for note in chart.notes) and "–" in str(chart)
+    x, mass = np.polynomial.hermite_e.hermegauss(6)
+    X = np.array([[1.0, u, v, w] for u in x for v in x for w in x])
+    mass = np.array([p * q * r for p in mass for q in mass for r in mass]) / mass.sum() ** 3
+    y = (X[:, 1:] + X[:, 1:] ** 3).sum(axis=1)
+
+    def slope(theta):
+        a, u = (theta[0], theta[1:]) if outer == "free" else (1.0, theta)
+        z = X @ u
+        r = (a * (z + z**3) - y) * mass
+        own = X.T @ (r * a * (1 + 3 * z**2))
+        return np.append(r @ (z + z**3), own) if outer == "free" else own
+
+    rng, seen = np.random.default_rng(0), 0
+    for start in rng.standard_normal((30, 5 if outer == "free" else 4)):
+        end = least_squares(slope, start, xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=300)
+        theta = end.x if outer == "free" else np.append(1.0, end.x)
+        if np.abs(end.fun).max() > 1e-11 or np.abs(theta).max() > 50:
+            continue
+        z = X @ theta[1:]
+        loss = float(mass @ (theta[0] * (z + z**3) - y) ** 2)
+        assert np.abs(chart.losses - loss).min() < 1e-8 * chart.losses.max()
+        seen += 1
+    assert seen > 3
+
+
+def test_where_intervals_leave_something_open_paths_are_followed(monkeypatch):
+    """Three inputs and a bias."""
+    problem = drawn(ODD, True, "random", n=3)
+    asked = []
+    monkeypatch.setattr(excluded, "all_real", lambda *_: None)
+    monkeypatch.setattr(excluded, "neuron_stratum", lambda *given: asked.append(given))
+    excluded.one_neuron_stratum(problem, PolynomialSpace.of(problem), 0)
+    assert len(asked) == 1
+    assert not excluded.is_long_to_count(drawn(ODD, True, "random")) and not excluded.is_long_to_count(
+        drawn(SHIFTED, True, "random", n=3)
+    )

@@ -28,6 +28,9 @@ FORMAT = Format("shallows-generic-member", 1)
 SHIPPED = Path(__file__).parent / "members"
 #: Letters of a name that tells all by itself: file systems take 255, with the ending.
 LONGEST = 150
+#: Digits of numbers in a name. The last ones of a moved and scaled activation differ from one machine to another, and a
+#: member of one is solved for the other to as many digits.
+NAMED = 12
 #: A Newton step from a solution that is longer, relatively, says that it is none: points are refined to about ε times
 #: their condition, which is below 10⁷ for generic members.
 SOLVED = 1e-8
@@ -42,11 +45,16 @@ def name_of(equations: CriticalEquations, special: KindOfMetrics | None) -> str:
     """
     shown = [repr(equations), "generic" if special is None else repr(special)]
     shown += ["networks, folds"] if equations.repeats else []
+    shown = [re.sub(r"\d+\.\d+(e[+-]?\d+)?", _rounded, text) for text in shown]
     name = "-".join(re.sub(r"[^A-Za-z0-9]+", "-", text.replace("=", "")).strip("-") for text in shown)
     exact = " ".join(shown)
     if len(name) <= LONGEST and not re.search(r"[^A-Za-z0-9_ ()\[\],=']", exact):
         return name
     return f"{name[:LONGEST]}-{hashlib.sha256(exact.encode()).hexdigest()[:16]}"  # signs and points count too
+
+
+def _rounded(number: re.Match[str]) -> str:
+    return repr(float(f"{float(number[0]):.{NAMED}g}"))
 
 
 def folder() -> Path | None:

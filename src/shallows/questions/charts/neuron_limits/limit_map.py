@@ -18,17 +18,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.homotopy.carrying import Elsewhere
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.charts.closure.equations import TermEquations
 from shallows.questions.charts.closure.parameterization import slots
 from shallows.questions.charts.closure.term_map import ONE, ZERO, Term, TermMap, read, summed, write
-from shallows.questions.charts.continuation.metrics import Complex
+from shallows.questions.charts.continuation.metrics import Complex, Pair
+from shallows.questions.charts.neuron_limits import meeting
 
 Vector = NDArray[np.inexact]
 #: The outer weights of each kind of block, in order.
@@ -169,3 +171,14 @@ class LimitEquations(TermEquations):
             if all(self.kinds[a] == self.kinds[b] for a, b in enumerate(order))
         ]
         return np.array([self.map.parameters([blocks[k] for k in order]) for order in orders])
+
+    def rewritten(
+        self, way: int, start: tuple[Pair, Complex], target: tuple[Pair, Complex]
+    ) -> Elsewhere | None:
+        """With more digits, and then, of two powers, in parameters that stay finite where these meet (`meeting`)."""
+        if way != 1 or self.kinds not in ("NP", "PP"):
+            return super().rewritten(way, start, target)
+        linear = self.kinds == "NP"
+        segment = meeting.MeetingEquations(self.degree, self.n, linear).homotopy(start, target)
+        there = partial(meeting.there, n=self.n, linear=linear)
+        return Elsewhere(segment, there, partial(meeting.back, n=self.n))

@@ -126,9 +126,17 @@ def apart_stratum(
     return listed(setting, equations, whole, names, run, certify_points, tell)
 
 
+class Functions(Protocol):
+    """Parameters of functions."""
+
+    def tensors(self, points: Complex) -> Complex:
+        """Their entries, a row a point."""
+        ...
+
+
 def listed(
     setting: Moving,
-    equations: ApartEquations,
+    equations: Functions,
     whole: Whole,
     names: tuple[str, str],
     run: Settled,
@@ -151,7 +159,7 @@ def listed(
 
 
 def _by_map(
-    setting: Moving, equations: ApartEquations, points: Complex, singular: Complex
+    setting: Moving, equations: Functions, points: Complex, singular: Complex
 ) -> list[tuple[TermMap, Complex, Complex]]:
     """Real ends, and singular ones, in the problem's coordinates, by their maps."""
     groups: dict[TermMap, tuple[list[Complex], list[Complex]]] = {}

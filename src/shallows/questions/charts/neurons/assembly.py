@@ -63,7 +63,7 @@ def assembled(
         critical=points_in_order(problem, rows),
         completeness=completeness,
         method=method,
-        complex_count=found.complex,
+        complex_count={r: count for r, count in found.complex.items() if count is not None},
         real_count=isolated([row for row in rows if not row.limit], found.complex),
         expected_count={r: found.bounds.get(r) for r in found.complex},
         expected_source={r: _source(problem, r, found.bounds.get(r)) for r in found.complex},

@@ -35,9 +35,9 @@ def add_beside_constant(task: Task) -> None:
         found.notes += [note.replace(f"rank {r}", head, 1) for note in stratum.notes]
         found.levels.append(stratum.completeness)
         found.escaped += stratum.escaped
-        found.complex[r + 1] = found.complex.get(r + 1, 0) + stratum.count
+        found.count(r + 1, stratum.count)
         examined = examine_ends(own, stratum.system, stratum.singular, stratum.found)
-        found.complex[r + 1] += examined.regular
+        found.count(r + 1, examined.regular)
         found.notes += [note.replace(f"rank {r}", head, 1) for note in examined.notes(r)]
         rows = [(point, None) for point in [*stratum.found, *examined.points]]
         for point, family in [*rows, *((family.point, family) for family in examined.families)]:

@@ -211,7 +211,7 @@ def _add_zero(task: Task) -> None:
     """The zero function, where some neuron of it is critical."""
     neuron, found = task.neuron, task.found
     zero = zero_network(task.problem, neuron, task.space.right)
-    found.complex[0] = 1
+    found.count(0, 1)
     if zero is None:
         found.notes.append(
             "the zero function is no critical network: no w was found with E[p(w·x + b) y] = 0"
@@ -241,7 +241,7 @@ def _add_lines(task: Task) -> None:
         lines = line_stratum(problem, OutputSpaces((space,)), np.eye(1), task.certify, task.seed, tell)
     found.notes += lines.notes
     found.levels.append(lines.completeness)
-    found.complex[2] += lines.count
+    found.count(2, lines.count)
     for item in lines.beside([item.point.entries for item in found.placed]):
         net = network(problem, item.W, item.A[0])
         kind = "saddle" if problem.width > 2 else apart_kind(problem, item, net)  # an idle neuron descends
@@ -261,7 +261,8 @@ def _add_constant(problem: Problem, space: PolynomialSpace, found: Found) -> Non
     if not constants or not value:
         return  # none, or the zero function
     bound = found.bounds.get(1)
-    found.complex[1], found.bounds[1] = found.complex.get(1, 0) + 1, None if bound is None else bound + 1
+    found.count(1, 1)
+    found.bounds[1] = None if bound is None else bound + 1
     entries = np.zeros(len(space.right))
     entries[place] = value
     made = partial(_constant, problem, value)
@@ -292,10 +293,10 @@ def _add(
     found.notes += stratum.notes
     found.levels.append(stratum.completeness)
     found.escaped += stratum.escaped
-    found.complex[rank] = found.complex.get(rank, 0) + stratum.count
+    found.count(rank, stratum.count)
     found.bounds[rank] = stratum.bound if rank not in found.bounds else None
     examined = examine_ends(space, stratum.system, stratum.singular, stratum.found)
-    found.complex[rank] += examined.regular
+    found.count(rank, examined.regular)
     still = 0.0 if item is None else item.constant[0]
 
     def made(point: NeuronPoint) -> Network:
@@ -339,7 +340,7 @@ def _add_still(task: Task, item: Arrangement) -> None:
         found.levels.append(way.level)
         found.notes.append(f"{'the constant' if constant else 'the zero function'} {NOT_AT_REST}")
         return
-    found.complex[0] = found.complex.get(0, 0) + 1
+    found.count(0, 1)
     proof = None if item.restless else Certificate(_ulp(constant), True, True, FORMULA)
     point = NeuronPoint(nothing, np.zeros(0), entries, (0, 0, 0), proof)
     found.placed.append(Placed(point, way.network))

@@ -31,7 +31,14 @@ from shallows.questions.charts.neuron_limits.ends import about, centred_activati
 from shallows.questions.charts.neurons import growing
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
-from shallows.questions.charts.neurons.excluded import FEW_BOXES, MOST_BOXES, AllReal, with_all_real
+from shallows.questions.charts.neurons.excluded import (
+    FEW_BOXES,
+    MOST_BOXES,
+    AllReal,
+    is_long_to_count,
+    uncounted,
+    with_all_real,
+)
 from shallows.questions.charts.neurons.growing import Patch
 from shallows.questions.charts.neurons.patches import neuron_polynomials
 from shallows.questions.charts.neurons.polynomials import Polynomial, combination
@@ -59,13 +66,22 @@ def is_excludable(problem: Problem, weights: Array) -> bool:
 def fixed_stratum(
     problem: Problem, space: PolynomialSpace, outer: Array, seed: int, tell: Shown = False
 ) -> NeuronStratum:
-    """The critical networks of different neurons with these weights: by paths, real ones proved where intervals can."""
-    r = len(outer)
+    """The critical networks of different neurons with these weights: by paths, real ones proved where intervals can.
+
+    Where paths take minutes (`is_long_to_count`) they are followed only if intervals leave something open.
+    """
+    r, places = len(outer), FixedPlaces(problem, space, tuple(outer.tolist()))
+    if is_long_to_count(problem):
+        equations = NeuronEquations(own_neuron(problem), r, outer=tuple((a,) for a in places.weights))
+        system = NeuronSystem(equations, space.exact)
+        proof = all_real(places, system, MOST_BOXES, tell)
+        if proof is not None:
+            return uncounted(system, proof, r)
+        return neuron_stratum(problem, space, r, outer, True, seed, tell)
     stratum = neuron_stratum(problem, space, r, outer, True, seed, tell, patient=False)
     if stratum.completeness == "proved":
         return stratum
     lost = stratum.completeness == "sampled"
-    places = FixedPlaces(problem, space, tuple(outer.tolist()))
     proof = all_real(places, stratum.system, MOST_BOXES if lost else FEW_BOXES, tell)
     if proof is not None:
         return with_all_real(stratum, proof, r)

@@ -5,20 +5,25 @@ not lead to it: pairs of a target and such a critical network are a component ap
 and several outputs (two weights more), and for three powers and one output (one more). For two powers and one output
 functions are those of one neuron, real or not: two real ones compute αz + βz³ where one would need an imaginary weight.
 `line_networks` says which critical functions are networks, and why these are saddles unless none of them has a slope.
+In two inputs critical directions are the zeros of one polynomial (`critical_directions`), and the list is proved.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from shallows.mathematics.homotopy.solutions import Solution, SolutionSet
 from shallows.model.activations import PolynomialActivation
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.equations import Complex, Member
-from shallows.questions.charts.neurons.apart import ApartNetwork, ApartStratum, Whole, apart_stratum
+from shallows.questions.charts.continuation.lost_paths import Settled
+from shallows.questions.charts.neurons.apart import ApartNetwork, ApartStratum, Whole, apart_stratum, listed
 from shallows.questions.charts.neurons.balanced import BalancedNeurons, blocks_of_degrees
+from shallows.questions.charts.neurons.critical_directions import CriticalDirections, DirectionMap
 from shallows.questions.charts.neurons.line_map import LineEquations, LineMap
 from shallows.questions.charts.neurons.line_networks import critical_pair
 from shallows.questions.charts.neurons.neuron import Neuron
@@ -70,10 +75,28 @@ def line_stratum(
 
     `whole` is the loss of all outputs; `turn` (M, M′) are orthonormal combinations of outputs that have a target.
     """
-    setting = _Setting.of(problem, whole.first, whole, turn, seed)
-    equations = LineEquations(problem.n, whole.first.degrees, turn.shape[1])
     names = "rank 2, parallel weights", "of one direction"
+    exact = CriticalDirections.of(whole.first.degrees, whole.exact) if problem.n == 2 else None
+    setting = _Setting.of(problem, whole.first, whole, turn, seed)
+    if exact is not None:
+        map_ = DirectionMap(2, whole.first.degrees, len(turn))
+        run = _found(map_, exact, whole)
+        return listed(_Turned(**vars(setting)), map_, whole, names, run, certify_points, tell)
+    equations = LineEquations(problem.n, whole.first.degrees, turn.shape[1])
     return apart_stratum(setting, equations, whole, names, certify_points, seed, tell)
+
+
+def _found(map_: DirectionMap, exact: CriticalDirections, whole: Whole) -> Settled:
+    """Simple critical directions with their best C, and those that are not simple, as ends of paths would be."""
+    rights = whole.right.reshape(map_.outputs, -1)
+    points = map_.join(exact.u, exact.best(map_.degrees, whole.first.gram, rights))
+    ends = [Solution(x, power) for x, power in zip(points, exact.multiplicities, strict=True)]
+    simple, others = (
+        SolutionSet(tuple(end for end in ends if (end.multiplicity > 1) is multiple), map_.unknowns)
+        for multiple in (False, True)
+    )
+    level = "count-matched" if others.count else "proved"
+    return Settled(simple, others, np.zeros(others.count, bool), 0, 0, level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,3 +158,14 @@ class _Setting:
         a = pair.outer[0]
         seen = NeuronPoint(W, a, point.entries, point.signature, proof)
         return ApartNetwork(pair.outer, W, seen, family, pair.still)
+
+
+@dataclass(frozen=True, eq=False)
+class _Turned(_Setting):
+    """The same for critical directions that are known exactly, in the problem's own coordinates."""
+
+    def moved(self, equations: Any, x: Complex) -> tuple[LineMap, Complex]:
+        """By the largest entry of u."""
+        u, C = equations.split(x)
+        map_ = LineMap(2, self.space.degrees, len(self.turn), int(np.argmax(np.abs(u))))
+        return map_, map_.join(u, C)

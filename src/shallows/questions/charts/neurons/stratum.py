@@ -33,12 +33,12 @@ NO_NEURON = 1e-10
 
 @dataclass(frozen=True)
 class NeuronStratum:
-    """What was found: real networks, the number of functions over C, notes, and singular ends in the problem's own
-    coordinates."""
+    """What was found: real networks, the number of functions over C (None where they were not counted), notes, and
+    singular ends in the problem's own coordinates."""
 
     system: NeuronSystem
     found: list[NeuronPoint]
-    count: int
+    count: int | None
     bound: int | None
     notes: list[str]
     completeness: str
