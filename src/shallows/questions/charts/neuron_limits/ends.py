@@ -146,11 +146,11 @@ def zeros_with_powers(c: list[Fraction], zero_of: list[Fraction]) -> list[tuple[
     ]
 
 
-def has_pair_limits(problem: Problem) -> bool:
-    """Whether limits of two trained neurons of this problem are looked for: one output, degree 3 or more, not a power
-    with a bias."""
+def has_searched_limits(problem: Problem) -> bool:
+    """Whether limits of several trained neurons of this problem are looked for: one output, degree 3 or more, not a
+    power with a bias, and no more neurons than a function determines (limits are known there)."""
     activation = problem.activation
     if not isinstance(activation, PolynomialActivation) or problem.outer is not None:
         return False
-    wanted = problem.width == 2 and problem.outputs == 1 and problem.n > 1 and activation.degree > 2
+    wanted = problem.width > 1 and problem.outputs == 1 and activation.degree > 2
     return bool(wanted and np.count_nonzero(activation.coefficients) > 1)
