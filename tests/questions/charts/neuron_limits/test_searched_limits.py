@@ -12,9 +12,9 @@ import pytest
 import shallows as sh
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.questions.charts.neuron_limits.block_map import BlockMap, neuron_of
-from shallows.questions.charts.neuron_limits.strata import strata
 from shallows.questions.charts.neuron_limits.ends import ends
 from shallows.questions.charts.neuron_limits.searched_limits import searched_limits
+from shallows.questions.charts.neuron_limits.strata import strata
 
 SLOW = pytest.mark.thorough
 #: Activations with the ends that they have: cubics with one and three real zeros, a double zero, a constant, none but

@@ -28,7 +28,8 @@ OneNeuron = tuple[Fraction, Exact]
 
 @dataclass(frozen=True)
 class Part:
-    """q(x_at), D q(x_at)[x_along] or, `twice`, D²q(x_at)[x_along, x_along], times a weight of the block if it has one."""
+    """q(x_at), D q(x_at)[x_along] or, `twice`, D²q(x_at)[x_along, x_along], times a weight of the block where it
+    has one."""
 
     q: tuple[float, ...]
     at: int

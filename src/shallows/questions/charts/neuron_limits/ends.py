@@ -22,6 +22,8 @@ from shallows.mathematics.exact.binary_forms import affine, real_roots
 from shallows.model.activations import PolynomialActivation
 from shallows.model.problem import Problem
 
+#: The name of the end at infinity.
+AT_INFINITY = "at infinity"
 #: A vector of rationals.
 Exact = tuple[Fraction, ...]
 #: Coefficients of the moved activation below this share of the largest are rounding of the shift.
@@ -81,7 +83,7 @@ def ends(problem: Problem) -> list[End]:
     assert isinstance(problem.activation, PolynomialActivation)
     c = [Fraction(float(x)) for x in problem.activation.coefficients]
     q, centre = centred_activation(problem)
-    found = [_end("at infinity", centre, q, down=True)]
+    found = [_end(AT_INFINITY, centre, q, down=True)]
     if problem.bias:
         found += _near_zeros("at a zero", c, c)
         found += [end for end in _near_zeros("at a constant", c, _slope(c)) if end.own == 0]

@@ -108,6 +108,17 @@ def critical_points(
     return np.asarray(there[np.array(regular, bool)])
 
 
+def descended(
+    map_: TermMap, linear: NDArray[np.bool_], starts: Array, gram: Array, right: Array, steps: int
+) -> Array:
+    """The loss, but for a constant, after so many steps down from the starts."""
+    search = _Search(Derivatives(map_), linear, gram, right)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        ended = stepped(search.residuals, search.nearest(starts[:, ~linear]), steps)
+        losses = (search.residuals(ended)[0] ** 2).sum(axis=1)
+    return np.where(np.isfinite(losses), losses, np.inf)
+
+
 def stepped(residual: Residual, starts: Array, steps: int) -> Array:
     """So many steps of all runs."""
     runs = LevenbergMarquardt(residual, starts)

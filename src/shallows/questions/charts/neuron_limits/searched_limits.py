@@ -75,7 +75,7 @@ def searched_limits(
         words = " beside ".join(block.words for block in blocks)
         with status_line(f"limits: {words}", progress):
             known = [item.point.entries for item in placed]
-            found = _searched(space, rank, known, _starts(problem, space, blocks, starts, rng))
+            found = _searched(space, rank, known, drawn_starts(problem, space, blocks, starts, rng))
             made = [_placed(problem, space, limit, certify_points) for limit in found]
         listed = [item for item in made if item is not None]
         placed += listed
@@ -100,14 +100,14 @@ def _in_order(
     return [(blocks, rank) for _, _, blocks, rank in sorted(found, key=lambda item: item[:2])]
 
 
-def _starts(
+def drawn_starts(
     problem: Problem,
     space: PolynomialSpace,
     blocks: tuple[Block, ...],
     count: int,
     rng: np.random.Generator,
 ) -> dict[BlockMap, list[Array]]:
-    """Random vectors, by their coordinates."""
+    """Parameters with random vectors, by their coordinates."""
     scaled = np.array([flag for block in blocks for flag in block.scaled], bool)
     size = problem.n + problem.bias
     charts = np.array([rng.permutation(size) for _ in range(scaled.sum())], int).reshape(-1, size).T[:CHARTS]

@@ -51,7 +51,8 @@ class WaysBack:
         ]
         exact = [Fraction(value) for value in x.tolist()]
         self.limits = [_value(alone, exact[own]) for alone, own in map(map_.alone, range(len(map_.blocks)))]
-        self.slope = np.array(space.exact.gram @ sum(self.limits) - space.exact.right, float)
+        self.limit = np.sum(self.limits, axis=0)
+        self.slope = np.array(space.exact.gram @ self.limit - space.exact.right, float)
 
     def slopes(self) -> list[float]:
         """How fast half the loss grows on each way, over the size of the target: between −1 and 1."""
@@ -84,6 +85,7 @@ class WaysBack:
         taken = []
         for i in sharing:
             own, (v,), (weight,) = self.blocks[i]
+            assert isinstance(own, AtEnd)
             sign = 1 if weight * own.ends[0].share(1) > Fraction(0) else -1
             taken.append(tuple(sign * x for x in v))
         mixed = [moved(v, w, ratio) for v, w in permutations(taken, 2) for ratio in RATIOS]
@@ -146,7 +148,7 @@ class WaysBack:
             pairs: list[OneNeuron] = []
             for block, vectors, weights in self.blocks:
                 pairs += block.opened(block.ends[0], vectors, weights, Fraction(1, 2**k))
-            way = self._way(pairs, sum(self.limits))
+            way = self._way(pairs, self.limit)
             if float(way @ self.space.gram @ way) ** 0.5 <= size:
                 break
         W = np.array([[float(entry) for entry in vector] for _, vector in pairs])
@@ -177,4 +179,4 @@ def _values(neuron: Neuron, weight: Fraction, vector: Exact) -> NDArray[Any]:
         for x, e in enumerate(row):
             product *= powers[x][e] if e else 1
         total[entry] += product
-    return weight * total
+    return np.array([weight * value for value in total], dtype=object)

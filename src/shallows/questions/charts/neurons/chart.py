@@ -21,7 +21,9 @@ from shallows.questions.charts.algebraic import NO_TARGET
 from shallows.questions.charts.isolation import refuse_moving
 from shallows.questions.charts.neuron_limits.ends import has_searched_limits
 from shallows.questions.charts.neuron_limits.one_neuron_limits import Limits, one_neuron_limits
+from shallows.questions.charts.neuron_limits.reached import unlisted
 from shallows.questions.charts.neuron_limits.searched_limits import searched_limits
+from shallows.questions.charts.neuron_limits.strata import beyond_search
 from shallows.questions.charts.neuron_limits.tangent_limits import has_tangent_limits, tangent_limits
 from shallows.questions.charts.neuron_limits.two_neuron_limits import has_two_neuron_limits, two_neuron_limits
 from shallows.questions.charts.neurons import fixed_excluded
@@ -109,6 +111,8 @@ def neurons_chart(
         known = limits.closed and not (limits.optional and found.escaped)
         found.levels += [limits.completeness] if known or not limits.optional else []
         found.limits, found.searched = known or (limits.searched and found.limits), limits.searched
+        if limits.searched and not found.limits:
+            found.left_out += [*beyond_search(problem), *unlisted(problem, task.space, found.placed, seed)]
     return assembled(problem, task.space, found, seed, method)
 
 
