@@ -181,13 +181,3 @@ def test_no_descent_leaves_a_local_minimum(coefficients, n, bias, seed):
     assert all(item.kind == "saddle" for item in placed if item.point.rank < WIDTH)
     left, _ = descents.descended(np.array([descents.row(item.network) for item in stay]), 600)
     assert np.all(left / descents.energy >= listed(space, stay) - 1e-5)
-
-
-def test_a_chart_says_what_it_misses():
-    """1 + z² + z³: where three neurons meet at a constant networks fill a thin cusp, and descents get stuck in it."""
-    descents = Descents([1, 0, 1, 1], 3, False, 0)
-    problem = descents.problem()
-    space = PolynomialSpace.of(problem)
-    placed = searched_limits(problem, space, False, 0).placed
-    (said,) = unlisted(problem, space, placed, 0)
-    assert "what is lowest is missing" in said

@@ -52,7 +52,7 @@ class WaysBack:
         exact = [Fraction(value) for value in x.tolist()]
         self.limits = [_value(alone, exact[own]) for alone, own in map(map_.alone, range(len(map_.blocks)))]
         self.limit = np.sum(self.limits, axis=0)
-        self.slope = np.array(space.exact.gram @ self.limit - space.exact.right, float)
+        self.slope = space.exact.gram @ self.limit - space.exact.right
 
     def slopes(self) -> list[float]:
         """How fast half the loss grows on each way, over the size of the target: between −1 and 1."""
@@ -105,7 +105,7 @@ class WaysBack:
             kept = (
                 terms * (np.abs(rows) > POINT_ERROR)[:, None]
             )  # e(v^(e₁−1)u) = 0 where v^e₁ is the power beside it
-            heights = Series(kept @ self.slope).trim()
+            heights = Series(kept @ np.array(self.slope, float)).trim()
             turns = map(complex, heights.deriv().roots().tolist() if heights.degree() > 1 else [])
             places = [0.0, *(s.real for s in turns if abs(s.imag) <= REAL * abs(s) and s.real > 0)]
             seen = [self._height(s ** np.arange(len(kept)) @ kept) for s in places]
@@ -116,7 +116,7 @@ class WaysBack:
     def _height(self, way: Array) -> float:
         """The slope of half the loss on a way, over its length and the size of the target."""
         size = (float(way @ self.space.gram @ way) * float(self.space.energy)) ** 0.5
-        return float(way @ self.slope) / size if size else 0.0
+        return float(way @ np.array(self.slope, float)) / size if size else 0.0
 
     def _slope(self, number: int, end: End | None, sign: int) -> float:
         """With one block opened and the others as they are; 0.0 where it does not settle."""
@@ -124,8 +124,7 @@ class WaysBack:
         block, vectors, weights = self.blocks[number]
         for k in HALVINGS:
             opened = block.opened(end, vectors, weights, Fraction(sign, 2**k))
-            way = self._way(opened, self.limits[number])
-            length = float(way @ self.space.gram @ way) ** 0.5
+            way, length = self._way(opened, self.limits[number])
             slope = float(way @ self.slope) / (length * size) if length else 0.0
             steady = abs(slope - before) <= STEADY * abs(slope) or max(abs(slope), abs(before)) <= POINT_ERROR
             if steady and length <= NEAR * size:
@@ -133,9 +132,11 @@ class WaysBack:
             before = slope
         return 0.0
 
-    def _way(self, neurons: list[OneNeuron], limit: NDArray[Any]) -> Array:
-        """How far neurons are from their limit: what cancels is exact."""
-        return np.array(sum(_values(self._neuron, *one) for one in neurons) - limit, float)
+    def _way(self, neurons: list[OneNeuron], limit: NDArray[Any]) -> tuple[NDArray[Any], float]:
+        """How far neurons are from their limit, exactly, and the length of that."""
+        way = sum(_values(self._neuron, *one) for one in neurons) - limit
+        inexact = np.array(way, float)
+        return np.asarray(way), float(inexact @ self.space.gram @ inexact) ** 0.5
 
     @cached_property
     def _neuron(self) -> Neuron:
@@ -148,8 +149,7 @@ class WaysBack:
             pairs: list[OneNeuron] = []
             for block, vectors, weights in self.blocks:
                 pairs += block.opened(block.ends[0], vectors, weights, Fraction(1, 2**k))
-            way = self._way(pairs, self.limit)
-            if float(way @ self.space.gram @ way) ** 0.5 <= size:
+            if self._way(pairs, self.limit)[1] <= size:
                 break
         W = np.array([[float(entry) for entry in vector] for _, vector in pairs])
         return network(self.problem, W, np.array([float(a) for a, _ in pairs]))
