@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.numerical_rank import rank_of
 from shallows.mathematics.solvers.levenberg_marquardt import LevenbergMarquardt, Residual
 from shallows.questions.charts.closure.term_map import TermMap
 from shallows.support.checks import Array
@@ -194,8 +195,7 @@ def _scales(hessian: Array) -> Array:
 def _has_rank(matrix: Array, rank: int) -> bool:
     """Whether so many eigenvalues are not zero: of a Hessian, or of DGDᵀ, which has fewer where functions have fewer
     dimensions."""
-    values = np.abs(np.linalg.eigvalsh(rescaled(matrix)))
-    return bool(np.count_nonzero(values > SINGULAR * values.max()) >= rank)
+    return rank_of(np.abs(np.linalg.eigvalsh(rescaled(matrix))), SINGULAR) >= rank
 
 
 def rescaled(hessian: Array) -> Array:
