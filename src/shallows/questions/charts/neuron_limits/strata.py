@@ -47,8 +47,8 @@ def strata(places: list[End], p: tuple[float, ...], width: int) -> list[tuple[Bl
 
     >>> from fractions import Fraction
     >>> cubic = End("at infinity", Fraction(0), (3, 1), (Fraction(1), Fraction(1)))
-    >>> [[block.words for block in blocks] for blocks in strata([cubic], (0.0, 1.0, 0.0, 1.0), 2)][2:]
-    [['a neuron', 'one at infinity'], ['two merged neurons'], ['two neurons that merge at infinity']]
+    >>> [[block.words for block in blocks] for blocks in strata([cubic], (0.0, 1.0, 0.0, 1.0), 2)][1:4]
+    [['a neuron', 'one at infinity'], ['one at infinity', 'one at infinity'], ['two merged neurons']]
     """
     single: Block = Single(p)
     blocks = [single, *_at_ends(places), Merged(p), *_merged_at_ends(places), MergedThree(p)]
