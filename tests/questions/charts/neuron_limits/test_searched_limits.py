@@ -263,3 +263,23 @@ def test_special_targets_have_isolated_limits_alone(number):
         )
     if number == 3:
         assert not limits.placed
+
+
+def test_sums_of_squares_are_limits():
+    """x² + 2y² − 0.05‖x‖⁴ and two neurons z² + z⁴: the nearest function is a quadratic form, two neurons at zero, and
+    there are infinitely many pairs that tend to it."""
+    p = sh.Polynomial(ACTIVATIONS["z² + z⁴"])
+    W = np.random.default_rng(0).standard_normal((30, 2))
+    x, y = np.random.default_rng(1).standard_normal((2, 200))
+    wanted = x**2 + 2 * y**2 - 0.05 * (x**2 + y**2) ** 2
+    a = np.linalg.lstsq(p(np.stack([x, y], axis=1) @ W.T), wanted)[0]
+    problem = sh.Problem(sh.Network(W, a, activation=p), sh.Gaussian(2), 2, p)
+    space, loss = PolynomialSpace.of(problem), Quadrature(problem)
+    placed = searched_limits(problem, space, True, 0).placed
+    first = min(placed, key=lambda item: float(space.excess(item.point.entries[None])[0]))
+    value = float(space.excess(first.point.entries[None])[0])
+    ended, _ = loss.descended(np.random.default_rng(0).standard_normal((60, 6)), 1500)
+    assert value - 1e-7 * loss.energy <= ended.min() <= value + 1e-4 * loss.energy
+    assert first.point.certificate is not None
+    assert first.point.signature == (3, 0, 0)
+    assert first.kind == "degenerate"
