@@ -1,1 +1,1 @@
-"""Limits of pairs of polynomial neurons: where neurons end, what pairs leave there, and which limits are critical."""
+"""Limits of polynomial neurons: where neurons end, what they leave there, and which limits are critical."""

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
+from math import factorial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,16 +48,14 @@ class BlockMap(TermMap):
         """For each block the places of its vectors and of its weights among the parameters, ONE for no parameter."""
         start, number, found = 0, 0, []
         for block in self.blocks:
-            vectors, weights = [], []
+            vectors = []
             for scaled in block.scaled:
                 row = [ONE if scaled and x == self.chart[number] else start + x for x in range(self.size)]
                 row = [p - (scaled and x > self.chart[number]) if p >= 0 else p for x, p in enumerate(row)]
                 number, start = number + scaled, start + self.size - scaled
                 vectors.append(row)
-            for part in block.parts:
-                if part.along is None:
-                    weights.append(ONE if part.plain else start)
-                    start += not part.plain
+            weights = list(range(start, start + block.weights))
+            start += block.weights
             found.append((block, vectors, weights))
         return found
 
@@ -66,10 +66,10 @@ class BlockMap(TermMap):
 
     @cached_property
     def linear(self) -> NDArray[np.bool_]:
-        """The parameters that s is linear in: weights, and vectors that no part is taken at but as they are."""
+        """The parameters that s is linear in: weights, and vectors in which no part is bent."""
         found = np.zeros(self.unknowns, bool)
         for block, vectors, weights in self.layout:
-            bent = {part.at for part in block.parts if not part.plain}
+            bent = {k for part in block.parts for k in part.bent}
             places = weights + [p for k, row in enumerate(vectors) if k not in bent for p in row]
             found[[p for p in places if p >= 0]] = True
         return found
@@ -81,26 +81,20 @@ class BlockMap(TermMap):
 
     def _summands(self) -> Iterator[tuple[int, Fraction, list[int]]]:
         for block, vectors, weights in self.layout:
-            left = list(weights)
             for part in block.parts:
-                at = vectors[part.at]
-                if part.along is None:
-                    yield from self._values(part, at, left.pop(0))
-                else:
-                    yield from self._slopes(part, at, vectors[part.along])
+                weight = [] if part.weight is None else [weights[part.weight]]
+                for entry, c, places in self._part(part, vectors):
+                    yield entry, c, places + weight
 
-    def _values(self, part: Part, at: list[int], weight: int) -> Iterator[tuple[int, Fraction, list[int]]]:
+    def _part(self, part: Part, vectors: list[list[int]]) -> Iterator[tuple[int, Fraction, list[int]]]:
+        """The part without its weight: of each monomial of q(x_at) as many factors taken at x_along as it says."""
+        at, order = vectors[part.at], part.order
+        along = at if part.along is None else vectors[part.along]
         for entry, c, row in self._neuron(part.q).terms:
-            yield entry, Fraction(c), [*(at[x] for x, e in enumerate(row) for _ in range(e)), weight]
-
-    def _slopes(
-        self, part: Part, at: list[int], along: list[int]
-    ) -> Iterator[tuple[int, Fraction, list[int]]]:
-        for entry, c, row in self._neuron(part.q).terms:
-            for x, e in enumerate(row):
-                if e:
-                    own = [at[y] for y, k in enumerate(row) for _ in range(k - (x == y))]
-                    yield entry, e * Fraction(c), [*own, along[x]]
+            factors = [x for x, e in enumerate(row) for _ in range(e)]
+            for chosen in combinations(range(len(factors)), order):
+                places = [(along if i in chosen else at)[x] for i, x in enumerate(factors)]
+                yield entry, factorial(order) * Fraction(c), places
 
     def _neuron(self, q: tuple[float, ...]) -> Neuron:
         """w ↦ the coordinates of q(w·x), or q(b + w·x)."""
@@ -112,10 +106,20 @@ class BlockMap(TermMap):
             (
                 block,
                 [np.real(read(x, row)) for row in vectors],
-                np.real(read(x, [p for p in weights if p >= 0])).tolist() if weights else [],
+                np.real(read(x, weights)).tolist() if weights else [],
             )
             for block, vectors, weights in self.layout
         ]
+
+    def alone(self, number: int) -> tuple[BlockMap, slice]:
+        """The map of one of the blocks, and where its parameters are among all."""
+        before, own = self.blocks[:number], self.blocks[number]
+        first = sum(sum(block.scaled) for block in before)
+        chart = self.chart[first : first + sum(own.scaled)]
+        _, vectors, weights = self.layout[number]
+        places = [p for row in [*vectors, weights] for p in row if p >= 0]
+        alone = BlockMap(self.n, self.degrees, self.bias, (own,), chart)
+        return alone, slice(min(places), max(places) + 1)
 
     def start(self, vectors: list[Array]) -> Array:
         """Parameters with these vectors, those of all blocks in order, scaled ones divided by their entry v_c."""

@@ -1,8 +1,9 @@
-"""What one neuron, or two that merge, leave in the closure: blocks, polynomials of vectors and weights.
+"""What one neuron, or two or three that merge, leave in the closure: blocks, polynomials of vectors and weights.
 
     neuron        a p(ℓ)
     at an end     c v^e₀                            any linear form where e₀ = 1
     merged        α p(ℓ) + u p′(ℓ)
+    three merged  α p(ℓ) + u p′(ℓ) + β v² p″(ℓ)
     merged at an end, its powers e₀, e₁, … (`ends`), e_j the first with an odd gap:
                   v^(e₀−1)u + A v^e₁ + B v^e_j      neurons c, −c at ε and −ε: B e_j where there is one
                   k + v^(e₁−1)u + B v^e_j           at a constant, e₀ = 0
@@ -27,12 +28,26 @@ OneNeuron = tuple[Fraction, Exact]
 
 @dataclass(frozen=True)
 class Part:
-    """weight · q(x_at), or D q(x_at)[x_along]; the weight is a parameter of its own, or one (`plain`)."""
+    """q(x_at), D q(x_at)[x_along] or, `twice`, D²q(x_at)[x_along, x_along], times a weight of the block where it
+    has one."""
 
     q: tuple[float, ...]
     at: int
     along: int | None = None
-    plain: bool = False
+    weight: int | None = None
+    twice: bool = False
+
+    @property
+    def order(self) -> int:
+        """How many derivatives it is."""
+        return 0 if self.along is None else 1 + self.twice
+
+    @property
+    def bent(self) -> set[int]:
+        """The vectors in which it is not linear, its weight being a parameter as well."""
+        of_degree_one = len(self.q) == 2
+        at = set() if of_degree_one and (self.order or self.weight is None) else {self.at}
+        return at if self.along is None or (self.order == 1 and self.weight is None) else {*at, self.along}
 
 
 def power(k: int) -> tuple[float, ...]:
@@ -61,6 +76,11 @@ class Block(ABC):
     def parts(self) -> tuple[Part, ...]:
         """What is added up."""
 
+    @property
+    def weights(self) -> int:
+        """How many weights they have."""
+        return len({part.weight for part in self.parts} - {None})
+
     @abstractmethod
     def opened(
         self, end: End | None, vectors: list[Exact], weights: list[Fraction], epsilon: Fraction
@@ -84,7 +104,7 @@ class Single(Block):
     @property
     def parts(self) -> tuple[Part, ...]:
         """a p(ℓ)."""
-        return (Part(self.p, 0),)
+        return (Part(self.p, 0, weight=0),)
 
     def opened(
         self, end: End | None, vectors: list[Exact], weights: list[Fraction], epsilon: Fraction
@@ -118,7 +138,7 @@ class AtEnd(Block):
     @property
     def parts(self) -> tuple[Part, ...]:
         """c v^e₀."""
-        return (Part(power(self.ends[0].own), 0, plain=self.is_linear),)
+        return (Part(power(self.ends[0].own), 0, weight=None if self.is_linear else 0),)
 
     def opened(
         self, end: End | None, vectors: list[Exact], weights: list[Fraction], epsilon: Fraction
@@ -144,7 +164,7 @@ class Merged(Block):
     @property
     def parts(self) -> tuple[Part, ...]:
         """α p(ℓ), then D p(ℓ)[u]."""
-        return (Part(self.p, 0), Part(self.p, 0, along=1))
+        return (Part(self.p, 0, weight=0), Part(self.p, 0, along=1))
 
     def opened(
         self, end: End | None, vectors: list[Exact], weights: list[Fraction], epsilon: Fraction
@@ -154,6 +174,38 @@ class Merged(Block):
         return [
             (half + sign / (2 * epsilon), moved(at, along, sign * epsilon))
             for sign in (Fraction(1), Fraction(-1))
+        ]
+
+
+@dataclass(frozen=True)
+class MergedThree(Block):
+    """α p(ℓ) + u p′(ℓ) + β v² p″(ℓ): on f(t) = p(ℓ + tv + t²u/2β), that is α f(0) + β f″(0)."""
+
+    p: tuple[float, ...]
+    words: str = "three merged neurons"
+    neurons: ClassVar[int] = 3
+
+    @property
+    def scaled(self) -> tuple[bool, ...]:
+        """ℓ and u are free, v is a direction."""
+        return (False, False, True)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """α p(ℓ), D p(ℓ)[u], β D²p(ℓ)[v, v]."""
+        slope, bend = Part(self.p, 0, along=1), Part(self.p, 0, along=2, weight=1, twice=True)
+        return (Part(self.p, 0, weight=0), slope, bend)
+
+    def opened(
+        self, end: End | None, vectors: list[Exact], weights: list[Fraction], epsilon: Fraction
+    ) -> list[OneNeuron]:
+        """β(f(ε) − 2f(0) + f(−ε))/ε² = βf″(0) + ε²βf⁗(0)/12 + …: inside the cusp of real roots (`points.inward`)."""
+        (at, along, v), (alpha, beta) = vectors, weights
+        bent = moved(at, along, epsilon**2 / (2 * beta))
+        outer = beta / epsilon**2
+        return [
+            (alpha - 2 * outer, at),
+            *((outer, moved(bent, v, sign * epsilon)) for sign in (Fraction(1), Fraction(-1))),
         ]
 
 
@@ -177,7 +229,7 @@ class MergedAtEnd(Block):
     @property
     def parts(self) -> tuple[Part, ...]:
         """D v^e[u], then the powers."""
-        return _merged_parts(self.ends[0])
+        return merged_parts(self.ends[0])
 
     def opened(
         self, end: End | None, vectors: list[Exact], weights: list[Fraction], epsilon: Fraction
@@ -206,28 +258,14 @@ class MergedAtEnd(Block):
         ]
 
 
-def _merged_parts(end: End) -> tuple[Part, ...]:
+def merged_parts(end: End) -> tuple[Part, ...]:
+    """The parts of two that merge there."""
     turned, other = (end.beside, 0) if end.own == 0 else (end.own, end.beside)
     last = [] if end.odd is None else [end.powers[end.odd]]
-    return (Part(power(turned), 0, along=1), *(Part(power(k), 0) for k in [other, *last]))
+    powers = (Part(power(k), 0, weight=i) for i, k in enumerate([other, *last]))
+    return (Part(power(turned), 0, along=1), *powers)
 
 
 def moved(at: Exact, along: Exact, step: Fraction) -> Exact:
     """at + step · along."""
     return tuple(x + step * y for x, y in zip(at, along, strict=True))
-
-
-def strata(ends: list[End], p: tuple[float, ...]) -> list[tuple[Block, ...]]:
-    """The limits of two neurons: those at boundaries of their set, or at ends that are for one of them."""
-    single: dict[int, list[End]] = {}
-    merged: dict[tuple[Part, ...], list[End]] = {}
-    for end in ends:
-        if end.own:
-            single.setdefault(end.own, []).append(end)
-        if end.is_boundary and (end.own != 1 or end.odd is not None):
-            merged.setdefault(_merged_parts(end), []).append(end)
-    alone = [AtEnd(tuple(those)) for those in single.values() if any(end.is_boundary for end in those)]
-    found: list[tuple[Block, ...]] = [(Merged(p),), *((Single(p), block) for block in alone)]
-    for i, one in enumerate(alone):
-        found += [(one, other) for other in alone[i:] if not (one.is_linear and other.is_linear)]
-    return found + [(MergedAtEnd(tuple(those)),) for those in merged.values()]

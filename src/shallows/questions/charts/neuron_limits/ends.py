@@ -22,6 +22,8 @@ from shallows.mathematics.exact.binary_forms import affine, real_roots
 from shallows.model.activations import PolynomialActivation
 from shallows.model.problem import Problem
 
+#: The name of the end at infinity.
+AT_INFINITY = "at infinity"
 #: A vector of rationals.
 Exact = tuple[Fraction, ...]
 #: Coefficients of the moved activation below this share of the largest are rounding of the shift.
@@ -81,7 +83,7 @@ def ends(problem: Problem) -> list[End]:
     assert isinstance(problem.activation, PolynomialActivation)
     c = [Fraction(float(x)) for x in problem.activation.coefficients]
     q, centre = centred_activation(problem)
-    found = [_end("at infinity", centre, q, down=True)]
+    found = [_end(AT_INFINITY, centre, q, down=True)]
     if problem.bias:
         found += _near_zeros("at a zero", c, c)
         found += [end for end in _near_zeros("at a constant", c, _slope(c)) if end.own == 0]
@@ -146,11 +148,11 @@ def zeros_with_powers(c: list[Fraction], zero_of: list[Fraction]) -> list[tuple[
     ]
 
 
-def has_pair_limits(problem: Problem) -> bool:
-    """Whether limits of two trained neurons of this problem are looked for: one output, degree 3 or more, not a power
-    with a bias."""
+def has_searched_limits(problem: Problem) -> bool:
+    """Whether limits of several trained neurons of this problem are looked for: one output, degree 3 or more, not a
+    power with a bias, and no more neurons than a function determines (limits are known there)."""
     activation = problem.activation
     if not isinstance(activation, PolynomialActivation) or problem.outer is not None:
         return False
-    wanted = problem.width == 2 and problem.outputs == 1 and problem.n > 1 and activation.degree > 2
+    wanted = problem.width > 1 and problem.outputs == 1 and activation.degree > 2
     return bool(wanted and np.count_nonzero(activation.coefficients) > 1)

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.numerical_rank import rank_of
 from shallows.mathematics.solvers.levenberg_marquardt import LevenbergMarquardt, Residual
 from shallows.questions.charts.closure.term_map import TermMap
 from shallows.support.checks import Array
@@ -86,24 +87,37 @@ class Derivatives:
 
 
 def critical_points(
-    map_: TermMap, linear: NDArray[np.bool_], starts: Array, gram: Array, right: Array
+    map_: TermMap, linear: NDArray[np.bool_], starts: Array, gram: Array, right: Array, rank: int
 ) -> Array:
-    """Where steps from the starts end, those at which the gradient is zero, and Hessian and D are regular; `linear`
-    tells the parameters that s is linear in."""
+    """Where steps from the starts end, those at which the gradient is zero, and Hessian and D have the `rank` of the
+    map; `linear` tells the parameters that s is linear in."""
     search = _Search(Derivatives(map_), linear, gram, right)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         x = search.nearest(starts[:, ~linear])
-        x[::2] = stepped(search.residuals, x[::2], DOWN)
-        x = search.nearest(stepped(search.reduced, x[:, ~linear], STEPS))
+        if not linear.all():
+            x[::2] = stepped(search.residuals, x[::2], DOWN)
+            x = search.nearest(stepped(search.reduced, x[:, ~linear], STEPS))
         for _ in range(LAST):
             x = x + _newton(*search.whole(x))
         gradient, hessian, size = search.derivatives.at(x, gram, right)
         arrived = np.all(np.abs(gradient) <= CRITICAL * size, axis=1) & np.isfinite(x).all(axis=1)
     there, D = x[arrived], search.derivatives.slopes(x[arrived])[1]
     regular = [
-        _is_regular(H) and _is_regular(S @ gram @ S.T) for H, S in zip(hessian[arrived], D, strict=True)
+        _has_rank(H, rank) and _has_rank(S @ gram @ S.T, rank)
+        for H, S in zip(hessian[arrived], D, strict=True)
     ]
     return np.asarray(there[np.array(regular, bool)])
+
+
+def descended(
+    map_: TermMap, linear: NDArray[np.bool_], starts: Array, gram: Array, right: Array, steps: int
+) -> Array:
+    """The loss, but for a constant, after so many steps down from the starts."""
+    search = _Search(Derivatives(map_), linear, gram, right)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        ended = stepped(search.residuals, search.nearest(starts[:, ~linear]), steps)
+        losses = (search.residuals(ended)[0] ** 2).sum(axis=1)
+    return np.where(np.isfinite(losses), losses, np.inf)
 
 
 def stepped(residual: Residual, starts: Array, steps: int) -> Array:
@@ -178,10 +192,10 @@ def _scales(hessian: Array) -> Array:
     return np.asarray(1 / np.sqrt(np.abs(hessian).max(axis=2) + TINY))
 
 
-def _is_regular(matrix: Array) -> bool:
-    """Whether no eigenvalue is zero: of a Hessian, or of DGDᵀ, which is singular at functions of fewer dimensions."""
-    values = np.abs(np.linalg.eigvalsh(rescaled(matrix)))
-    return bool(values.min() > SINGULAR * values.max())
+def _has_rank(matrix: Array, rank: int) -> bool:
+    """Whether so many eigenvalues are not zero: of a Hessian, or of DGDᵀ, which has fewer where functions have fewer
+    dimensions."""
+    return rank_of(np.abs(np.linalg.eigvalsh(rescaled(matrix))), SINGULAR) >= rank
 
 
 def rescaled(hessian: Array) -> Array:

@@ -7,6 +7,8 @@ beside a power that begins with one, v^d + κε²v + …, is a case of its own: 
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cached_property
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from shallows.questions.charts.closure.term_map import Factors
 from shallows.questions.charts.neuron_limits.block_map import BlockMap, neuron_of
 from shallows.questions.charts.neuron_limits.blocks import AtEnd, OneNeuron, Single, moved, power
 from shallows.questions.charts.neuron_limits.ends import End, Exact
+from shallows.questions.charts.neuron_limits.strata import is_linear
 from shallows.questions.charts.neurons.idle import network
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.neurons.stratum import own_neuron
@@ -33,6 +36,8 @@ HALVINGS = range(2, 30)
 STEADY = 0.05
 #: How near to its limit a network is that stands for one, in sizes of the target.
 NEAR = 1e-3
+#: Two powers take shares of a linear form in these ratios, and the other way round.
+RATIOS = (Fraction(1), Fraction(1, 4))
 
 
 class WaysBack:
@@ -45,35 +50,47 @@ class WaysBack:
             for block, vectors, weights in map_.parted(x)
         ]
         exact = [Fraction(value) for value in x.tolist()]
-        self.limit = [Fraction(0)] * map_.entries
-        for term in map_.terms:
-            self.limit[term.entry] += term.coefficient * _product(exact, term.factors)
-        gram, right = space.exact.gram, space.exact.right
-        self.slope = gram @ np.array(self.limit, dtype=object) - right
+        self.limits = [_value(alone, exact[own]) for alone, own in map(map_.alone, range(len(map_.blocks)))]
+        self.limit = np.sum(self.limits, axis=0)
+        self.slope = space.exact.gram @ self.limit - space.exact.right
 
     def slopes(self) -> list[float]:
         """How fast half the loss grows on each way, over the size of the target: between −1 and 1."""
-        shared = self._shared()
-        found = [] if shared is None else self._shared_slopes(*shared)
+        linear, sharing = self._sharing()
+        found = [] if linear is None else self._all_shared_slopes(linear, sharing)
         return found + [
             self._slope(number, end, sign)
             for number, (block, _, _) in enumerate(self.blocks)
-            if not isinstance(block, Single) and shared is None
+            if not isinstance(block, Single) and number not in sharing and number != linear
             for end in block.ends
             for sign in (1, -1)
         ]
 
-    def _shared(self) -> tuple[AtEnd, Exact, Exact] | None:
-        """The linear block, its form ℓ and ±v of a power beside it whose neurons begin with that linear form: it may
-        take a share ±sv, s ≥ 0, of ℓ, and the loss has no slope that way."""
-        at_ends = [(b, v[0], c) for b, v, c in self.blocks if isinstance(b, AtEnd)]
-        linear = [(block, v) for block, v, _ in at_ends if block.is_linear]
-        powers = [(block.ends[0], v, c[0]) for block, v, c in at_ends if not block.is_linear]
-        if not linear or not powers or powers[0][0].beside != 1:
-            return None
-        (block, form), (end, v, weight) = linear[0], powers[0]
-        sign = 1 if weight * end.share(1) > Fraction(0) else -1
-        return block, form, tuple(sign * x for x in v)
+    def _sharing(self) -> tuple[int | None, list[int]]:
+        """The linear block ℓ and powers beside it whose neurons begin with a linear form: they may take a share ±sv,
+        s ≥ 0, of ℓ, and the loss has no slope that way."""
+        linear = next((i for i, (block, _, _) in enumerate(self.blocks) if is_linear(block)), None)
+        sharing = [
+            i
+            for i, (block, _, _) in enumerate(self.blocks)
+            if isinstance(block, AtEnd) and i != linear and block.ends[0].beside == 1
+        ]
+        return (linear, sharing) if linear is not None and sharing else (None, [])
+
+    def _all_shared_slopes(self, linear: int, sharing: list[int]) -> list[float]:
+        """The least slopes for each power that takes a share; where there are several they may take shares at once, of
+        which some are tried, so that none is known to be the least."""
+        block, (form,), _ = self.blocks[linear]
+        assert isinstance(block, AtEnd)
+        taken = []
+        for i in sharing:
+            own, (v,), (weight,) = self.blocks[i]
+            assert isinstance(own, AtEnd)
+            sign = 1 if weight * own.ends[0].share(1) > Fraction(0) else -1
+            taken.append(tuple(sign * x for x in v))
+        mixed = [moved(v, w, ratio) for v, w in permutations(taken, 2) for ratio in RATIOS]
+        found = [slope for v in [*taken, *mixed] for slope in self._shared_slopes(block, form, v)]
+        return [*found, 0.0] if mixed else found
 
     def _shared_slopes(self, block: AtEnd, form: Exact, v: Exact) -> list[float]:
         """The least over s ≥ 0 of the slopes κ e((ℓ − sv)^e₁) at each end of the linear block: at zero, where the slope
@@ -102,11 +119,12 @@ class WaysBack:
         return float(way @ np.array(self.slope, float)) / size if size else 0.0
 
     def _slope(self, number: int, end: End | None, sign: int) -> float:
-        """0.0 where it does not settle."""
+        """With one block opened and the others as they are; 0.0 where it does not settle."""
         size, before = float(self.space.energy) ** 0.5, np.inf
+        block, vectors, weights = self.blocks[number]
         for k in HALVINGS:
-            way = self._function(number, end, Fraction(sign, 2**k)) - np.array(self.limit, dtype=object)
-            length = float(way @ self.space.exact.gram @ way) ** 0.5
+            opened = block.opened(end, vectors, weights, Fraction(sign, 2**k))
+            way, length = self._way(opened, self.limits[number])
             slope = float(way @ self.slope) / (length * size) if length else 0.0
             steady = abs(slope - before) <= STEADY * abs(slope) or max(abs(slope), abs(before)) <= POINT_ERROR
             if steady and length <= NEAR * size:
@@ -114,20 +132,13 @@ class WaysBack:
             before = slope
         return 0.0
 
-    def _function(self, number: int, end: End | None, epsilon: Fraction) -> NDArray[Any]:
-        """With one block opened and the others as they are."""
-        total = np.array([Fraction(0)] * self.map.entries, dtype=object)
-        for i, (block, vectors, weights) in enumerate(self.blocks):
-            if i == number:
-                opened = block.opened(end, vectors, weights, epsilon)
-                total += sum(_values(self._neuron, *one) for one in opened)
-                continue
-            (part,) = block.parts
-            q = neuron_of(part.q, self.map.n, self.map.degrees, self.map.bias)
-            total += _values(q, weights[0] if weights else Fraction(1), vectors[part.at])
-        return total
+    def _way(self, neurons: list[OneNeuron], limit: NDArray[Any]) -> tuple[NDArray[Any], float]:
+        """How far neurons are from their limit, exactly, and the length of that."""
+        way = sum(_values(self._neuron, *one) for one in neurons) - limit
+        inexact = np.array(way, float)
+        return np.asarray(way), float(inexact @ self.space.gram @ inexact) ** 0.5
 
-    @property
+    @cached_property
     def _neuron(self) -> Neuron:
         return own_neuron(self.problem)
 
@@ -138,11 +149,18 @@ class WaysBack:
             pairs: list[OneNeuron] = []
             for block, vectors, weights in self.blocks:
                 pairs += block.opened(block.ends[0], vectors, weights, Fraction(1, 2**k))
-            way = sum(_values(self._neuron, *one) for one in pairs) - np.array(self.limit, dtype=object)
-            if float(way @ self.space.exact.gram @ way) ** 0.5 <= size:
+            if self._way(pairs, self.limit)[1] <= size:
                 break
         W = np.array([[float(entry) for entry in vector] for _, vector in pairs])
         return network(self.problem, W, np.array([float(a) for a, _ in pairs]))
+
+
+def _value(map_: BlockMap, x: list[Fraction]) -> NDArray[Any]:
+    """A map's function, exactly."""
+    total = np.array([Fraction(0)] * map_.entries, dtype=object)
+    for term in map_.terms:
+        total[term.entry] += term.coefficient * _product(x, term.factors)
+    return total
 
 
 def _product(x: list[Fraction], factors: Factors) -> Fraction:
@@ -154,7 +172,11 @@ def _product(x: list[Fraction], factors: Factors) -> Fraction:
 
 def _values(neuron: Neuron, weight: Fraction, vector: Exact) -> NDArray[Any]:
     """weight · ψ(vector), exactly."""
+    powers = [[x**e for e in range(neuron.degree + 1)] for x in vector]
     total = np.array([Fraction(0)] * neuron.size, dtype=object)
     for entry, c, row in neuron.terms:
-        total[entry] += weight * Fraction(c) * _product(list(vector), tuple(enumerate(row)))
-    return total
+        product = Fraction(c)
+        for x, e in enumerate(row):
+            product *= powers[x][e] if e else 1
+        total[entry] += product
+    return np.array([weight * value for value in total], dtype=object)

@@ -19,9 +19,11 @@ from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.algebraic import NO_TARGET
 from shallows.questions.charts.isolation import refuse_moving
-from shallows.questions.charts.neuron_limits.ends import has_pair_limits
+from shallows.questions.charts.neuron_limits.ends import has_searched_limits
 from shallows.questions.charts.neuron_limits.one_neuron_limits import Limits, one_neuron_limits
-from shallows.questions.charts.neuron_limits.pairs import pair_limits
+from shallows.questions.charts.neuron_limits.reached import unlisted
+from shallows.questions.charts.neuron_limits.searched_limits import searched_limits
+from shallows.questions.charts.neuron_limits.strata import beyond_search
 from shallows.questions.charts.neuron_limits.tangent_limits import has_tangent_limits, tangent_limits
 from shallows.questions.charts.neuron_limits.two_neuron_limits import has_two_neuron_limits, two_neuron_limits
 from shallows.questions.charts.neurons import fixed_excluded
@@ -116,6 +118,8 @@ def neurons_chart(
         known = limits.closed and not (limits.optional and found.escaped)
         found.levels += [limits.completeness] if known or not limits.optional else []
         found.limits, found.searched = known or (limits.searched and found.limits), limits.searched
+        if limits.searched and not found.limits:
+            found.left_out += [*beyond_search(problem), *unlisted(problem, task.space, found.placed, seed)]
     return assembled(problem, task.space, found, seed, method)
 
 
@@ -131,7 +135,9 @@ def _limits(task: Task, charted: Callable[[Problem], Chart] | None) -> Limits | 
             return tangent_limits(problem, space, certify, seed, tell)
     if has_two_neuron_limits(problem):
         return two_neuron_limits(problem, space, certify, seed, progress)
-    return pair_limits(problem, space, certify, seed, progress) if has_pair_limits(problem) else None
+    if has_wide_points(problem) or not has_searched_limits(problem):
+        return None
+    return searched_limits(problem, space, certify, seed, progress)
 
 
 def _beside_networks(networks: list[Placed], limits: list[Placed]) -> list[Placed]:
