@@ -5,7 +5,6 @@ Without bias that is so when p has no linear part, and the value is p(0); with a
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +13,8 @@ from shallows.mathematics.signature import signature
 from shallows.model.activations import PolynomialActivation
 from shallows.model.network import Network
 from shallows.model.problem import Problem
+from shallows.questions.charts.neurons.idle import network
+from shallows.questions.charts.points.kinds import kind_at
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.support.checks import Array
 from shallows.support.tolerances import SQRT_EPSILON
@@ -69,15 +70,22 @@ def any_constants(problem: Problem) -> list[ConstantNeuron]:
     return [neuron for neuron in made if neuron.value]
 
 
-def constant_kind(
-    problem: Problem, made: Callable[[ConstantNeuron], Network], constants: list[ConstantNeuron]
+def constant_network(
+    problem: Problem, value: Array | float, constants: list[ConstantNeuron]
 ) -> tuple[Network, str]:
-    """The network of a constant function at which the loss bends down most, and what kind of point that makes it.
+    """The network of a constant, one number an output, at which the loss bends down most, and what kind of point that
+    makes it; beside idle neurons the first, and "".
 
     One function, several networks (0, b, a): the zeros b of p′; if E[r x] = 0 for the residual r all b. Where one of
     them is a saddle so is the function. Along b the loss is then flat without being degenerate.
     """
     assert isinstance(problem.activation, PolynomialActivation)
+
+    def made(neuron: ConstantNeuron) -> Network:
+        return network(problem, neuron.w[None], np.asarray(value)[..., None] / neuron.value)
+
+    if problem.width > 1:
+        return made(constants[0]), ""
     nets = [made(c) for c in constants]
     flat = 0
     if problem.bias:
@@ -92,10 +100,7 @@ def constant_kind(
             nets, flat = nets + moved, 1
     spectra = [np.linalg.eigvalsh(problem.hessian(net)) for net in nets]
     lowest = min(range(len(nets)), key=lambda i: float(spectra[i][0] / np.abs(spectra[i]).max()))
-    positive, zero, negative = signature(spectra[lowest], POINT_ERROR)
-    if negative:
-        return nets[lowest], "saddle" if positive or zero else "local maximum"
-    return nets[lowest], "degenerate" if zero > flat else "local minimum"
+    return nets[lowest], kind_at(signature(spectra[lowest], POINT_ERROR), flat)
 
 
 def _rests(problem: Problem, net: Network) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from shallows.mathematics.same_points import PointSet
-from shallows.mathematics.signature import signature
 from shallows.model.problem import Problem
 from shallows.questions.charts.chart_of_rows import Gathered, chart_of_rows
 from shallows.questions.charts.completeness import weakest
@@ -29,10 +29,9 @@ from shallows.questions.charts.penalty.joined_loss import JoinedLoss
 from shallows.questions.charts.penalty.joined_members import joined_start
 from shallows.questions.charts.penalty.members import PinnedDetours
 from shallows.questions.charts.penalty.metrics import Law, PenalisedMetrics
-from shallows.questions.charts.points.kinds import Levels
+from shallows.questions.charts.points.kinds import Levels, hessian_kind, kinds_of
 from shallows.questions.charts.points.point import EXACT, Certificate
 from shallows.questions.charts.points.rows import FoundRow, in_order
-from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
@@ -199,10 +198,7 @@ def _kind(whole: NeuronSystem, row: FoundRow) -> str:
     net = row.network
     V = net.W if net.bias is None else np.column_stack([net.bias, net.W])
     x = np.asarray(V[net.a.any(axis=0)].ravel())
-    positive, zero, negative = signature(np.linalg.eigvalsh(half_hessian(whole, x)), POINT_ERROR)
-    if negative:
-        return "saddle" if positive or zero else "local maximum"
-    return "degenerate" if zero > row.dimension else "local minimum"
+    return hessian_kind(half_hessian(whole, x), row.dimension)
 
 
 def _closed(problem: Problem) -> bool:
@@ -221,10 +217,8 @@ def _chart(loss: JoinedLoss, found: Gathered, seed: int) -> Chart:
     assert problem.outer is not None
     seen = tuple(np.flatnonzero(problem.outer.any(axis=0)).tolist())
     whole = NeuronSystem(FixedOutputs.of(problem.n, _weights(problem, seen)), loss.exact)
-    kind = np.array([_kind(whole, row) for row in rows], dtype="<U14")
-    kind[levels.same(0.0)] = "global minimum"
-    if closed and completeness != "sampled":
-        kind[(kind == "local minimum") & levels.same(float(excess.min()))] = "global minimum"
+    known = closed and completeness != "sampled"
+    kind = kinds_of(levels, rows, partial(_kind, whole), known, among=("local minimum",))
     return chart_of_rows(
         problem,
         in_order(rows, excess, problem.floor, kind, [None] * len(rows)),

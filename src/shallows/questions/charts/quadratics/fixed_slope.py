@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.same_points import PointSet
-from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Polynomial
@@ -39,6 +38,7 @@ from shallows.questions.charts.neurons.members import start_for
 from shallows.questions.charts.neurons.metrics import RotationInvariantMetrics
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
+from shallows.questions.charts.points.kinds import hessian_kind
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.stratum import POINT_ERROR, Part
 from shallows.questions.charts.quadratics.students import QuadraticStudents
@@ -273,8 +273,4 @@ def placed(spread: Spread, point: NeuronPoint, rank: int) -> tuple[NeuronPoint, 
 
 def kind_of(spread: Spread, net: Network, rank: int) -> str:
     """By the Hessian in all neurons, whose zeros are the rotations that change no function."""
-    flat = spread.flat(rank)
-    positive, zero, negative = signature(np.linalg.eigvalsh(spread.problem.hessian(net)), POINT_ERROR)
-    if negative:
-        return "local maximum" if not positive and zero <= flat else "saddle"
-    return "degenerate" if zero > flat else "local minimum"
+    return hessian_kind(spread.problem.hessian(net), turns=spread.flat(rank))

@@ -13,6 +13,7 @@ from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.assembly import assembled
 from shallows.questions.charts.neurons.found import Found
 from shallows.questions.charts.neurons.kinds import Placed, has_slope
+from shallows.questions.charts.points.rows import FoundRow
 from shallows.questions.charts.quadratics.fixed_slope import Spread, kind_of, placed, stratum_in_frames
 from shallows.questions.charts.quadratics.spread_excluded import is_excludable, with_all_real
 from shallows.questions.charts.quadratics.students import QuadraticStudents
@@ -77,11 +78,11 @@ def _strata(spread: Spread, top: int, certify: bool, seed: int, progress: bool, 
 
 
 def _assembled(spread: Spread, found: Found, seed: int) -> Chart:
-    def kind(item: Placed) -> str:
-        positive, _, negative = item.point.signature
+    def kind(row: FoundRow) -> str:
+        positive, _, negative = row.signature
         if positive and negative:  # neurons may be too large for their Hessian
             return "saddle"
-        return kind_of(spread, item.network, item.point.rank - spread.beside)
+        return kind_of(spread, row.network, row.rank - spread.beside)
 
     return assembled(spread.problem, spread.students.space, found, seed, "homotopy", kind)
 
