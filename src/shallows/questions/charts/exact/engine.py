@@ -25,7 +25,7 @@ import numpy as np
 from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.balls.systems import BITS
 from shallows.mathematics.exact.msolve import ExactRealRoots, real_roots
-from shallows.mathematics.exact.polynomials import Polynomial, in_frame
+from shallows.mathematics.exact.polynomials import Polynomial, in_frame, scaled
 from shallows.mathematics.tensors import coordinates
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
@@ -196,23 +196,9 @@ def _middle(box: tuple[tuple[Fraction, Fraction], ...]) -> Array:
 
 def critical_equations(problem: Problem, sign: int) -> list[Polynomial]:
     """∂_x of (ε τ(u)ᵀGτ(u)/2 − gᵀτ(u)) as exact polynomials in u."""
-    n, d = problem.n, problem.degree
-    exponents = [tuple(int(c) for c in row) for row in coordinates.exponents(n, d)]
-    exact = ExactLoss.of(problem)
-    gram, g = exact.gram.tolist(), exact.right.tolist()
-    equations: list[Polynomial] = []
-    for x in range(n):
-        terms: Polynomial = {}
-        for i, left in enumerate(exponents):
-            if not left[x]:
-                continue
-            slope = tuple(c - (y == x) for y, c in enumerate(left))
-            terms[slope] = terms.get(slope, Fraction(0)) - g[i] * left[x]
-            for j, right in enumerate(exponents):
-                key = tuple(a + b for a, b in zip(slope, right, strict=True))
-                terms[key] = terms.get(key, Fraction(0)) + sign * gram[i][j] * left[x]
-        equations.append({key: value for key, value in terms.items() if value})
-    return equations
+    equations = PowerEquations(problem.degree, problem.n, 1)
+    system = PowerSystem.of(problem, equations, (float(sign),), partial(ExactLoss.of, problem))
+    return [scaled(p, Fraction(sign)) for p in system.polynomials()]
 
 
 def _rank_one_points(problem: Problem, seed: int) -> Stratum:

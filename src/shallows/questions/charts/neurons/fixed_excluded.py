@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 
 import numpy as np
@@ -23,7 +23,6 @@ from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.exact.binary_forms import affine, real_roots
 from shallows.mathematics.exclusion.intervals import Intervals, of_arb
 from shallows.mathematics.exclusion.search import exclude
-from shallows.mathematics.same_points import PointSet
 from shallows.model.activations import PolynomialActivation
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
@@ -31,7 +30,7 @@ from shallows.questions.charts.neuron_limits.ends import about, centred_activati
 from shallows.questions.charts.neurons import growing
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
-from shallows.questions.charts.neurons.excluded import FEW_BOXES, MOST_BOXES, AllReal, with_all_real
+from shallows.questions.charts.neurons.excluded import MOST_BOXES, AllReal, paths_and_boxes, told_apart
 from shallows.questions.charts.neurons.growing import Patch
 from shallows.questions.charts.neurons.patches import neuron_polynomials
 from shallows.questions.charts.neurons.polynomials import Polynomial, combination
@@ -61,15 +60,9 @@ def fixed_stratum(
 ) -> NeuronStratum:
     """The critical networks of different neurons with these weights: by paths, real ones proved where intervals can."""
     r = len(outer)
-    stratum = neuron_stratum(problem, space, r, outer, True, seed, tell, patient=False)
-    if stratum.completeness == "proved":
-        return stratum
-    lost = stratum.completeness == "sampled"
     places = FixedPlaces(problem, space, tuple(outer.tolist()))
-    proof = all_real(places, stratum.system, MOST_BOXES if lost else FEW_BOXES, tell)
-    if proof is not None:
-        return with_all_real(stratum, proof, r)
-    return neuron_stratum(problem, space, r, outer, True, seed, tell) if lost else stratum
+    by_paths = partial(neuron_stratum, problem, space, r, outer, True, seed, tell)
+    return paths_and_boxes(by_paths, lambda system, most: all_real(places, system, most, tell), r)
 
 
 def all_real(
@@ -87,12 +80,7 @@ def all_real(
             if belongs is None:
                 return None
             rows += [places.shifted(patch.point(x))] if belongs else []
-    points = np.array(rows, np.complex128).reshape(-1, places.unknowns)
-    proof = certify(system, points)
-    if len(proof.distinct) + len(proof.repeated) < len(points):
-        return None
-    roots = np.array([root.point for root in proof.certified], np.complex128).reshape(-1, places.unknowns)
-    return AllReal(PointSet(roots, invariants=system.equations.tensors).points, boxes)
+    return told_apart(system, np.array(rows, np.complex128).reshape(-1, places.unknowns), boxes)
 
 
 class FixedPlaces:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.tensors import coordinates
+from shallows.mathematics.tensors.coordinates import matrix_entries, symmetric_matrices
 from shallows.questions.charts.closure.term_map import ONE, ZERO, Term, TermMap, read, summed, write
 from shallows.questions.charts.continuation.metrics import Complex
 from shallows.questions.charts.neurons.apart import ApartEquations
@@ -125,7 +126,7 @@ class SpecialMap(TermMap):
         """The groups of x."""
         found = []
         for p, U, forms in self.layout[0]:
-            own = np.array([_matrix(x[row], len(U)) for row in forms])
+            own = symmetric_matrices(np.array([x[row] for row in forms]))
             S = own if len(forms) > 1 else read(x, p)[:, None, None] * own
             found.append(Forms(np.array([read(x, column) for column in U]).T, S))
         return found
@@ -143,15 +144,8 @@ class SpecialMap(TermMap):
                 write(x, p, S.reshape(len(S), -1)[:, first] / S[group.lead].ravel()[first])
                 S = S[group.lead][None]
             for row, form in zip(forms, S, strict=True):
-                write(x, row, form[np.triu_indices(group.size)])
+                write(x, row, matrix_entries(form))
         return x
-
-
-def _matrix(q: Vector, k: int) -> Vector:
-    """The symmetric matrix with these entries on and above its diagonal."""
-    S = np.zeros((k, k), q.dtype)
-    S[np.triu_indices(k)] = q
-    return S + np.triu(S, 1).T
 
 
 def best_map(n: int, outputs: int, groups: tuple[Group, ...], given: list[Forms]) -> SpecialMap:
