@@ -67,7 +67,7 @@ def exact_chart(problem: Problem, seed: int) -> Chart:
         _require_binary(problem)
     strata = {rank: _stratum(problem, rank, seed) for rank in range(1, top + 1)}
     limits = _binary_limits(problem, seed) if merging(problem) else Closure()
-    return chart_of_strata(problem, strata, limits, method="exact", seed=seed)
+    return chart_of_strata(problem, strata, limits, method="exact")
 
 
 def _stratum(problem: Problem, rank: int, seed: int) -> Stratum:

@@ -31,7 +31,6 @@ def assembled(
     problem: Problem,
     space: PolynomialSpace,
     found: Found,
-    seed: int,
     method: str,
     of_their_own: Callable[[FoundRow], str] | None = None,
 ) -> Chart:
@@ -55,7 +54,6 @@ def assembled(
         notes=found.notes,
         attained=_attained(least, closed and not found.undecided),
         scope="; ".join([SEARCHED if found.searched else SCOPE] * (not closed) + apart),
-        seed=seed,
     )
 
 

@@ -104,7 +104,7 @@ def neurons_chart(
         known = limits.closed and not (limits.optional and found.escaped)
         found.levels += [limits.completeness] if known or not limits.optional else []
         found.limits, found.searched = known or (limits.searched and found.limits), limits.searched
-    return assembled(problem, task.space, found, seed, method)
+    return assembled(problem, task.space, found, method)
 
 
 def _limits(task: Task, charted: Callable[[Problem], Chart] | None) -> Limits | None:

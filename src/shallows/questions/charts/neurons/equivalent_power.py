@@ -52,9 +52,7 @@ def equivalent_chart(problem: Problem, of_powers: Callable[[Problem], Chart]) ->
         notes = (*notes, "the zero function is no critical network: no w was found with E[p(w·x) y] = 0")
     least = (table.kind == "global minimum") & kept
     attained = False if least.any() and far[least].all() else chart.attained
-    return replace(
-        chart, critical=critical, problem=problem, title=f"{problem!r}", notes=notes, attained=attained
-    )
+    return replace(chart, critical=critical, problem=problem, notes=notes, attained=attained)
 
 
 def finite_neurons(net: Network, degree: int) -> tuple[Array, Array, bool]:

@@ -61,7 +61,6 @@ def affine_chart(problem: Problem, of_powers: Callable[[Problem], Chart]) -> Cha
         chart,
         critical=critical,
         problem=problem,
-        title=f"{problem!r}",
         notes=(*chart.notes, *missing),
         attained=bool((least & ~limit).any()) if least.any() else chart.attained,
     )
@@ -159,7 +158,7 @@ def _convex(problem: Problem) -> Chart:
     )
     rows = [_Factors(A * constant, W / constant)]
     critical = Points(made.critical.table, _Read(made.critical.maker, problem, rows), problem)
-    return replace(made, critical=critical, problem=problem, title=f"{problem!r}")
+    return replace(made, critical=critical, problem=problem)
 
 
 def _coefficients(problem: Problem) -> tuple[float, float]:

@@ -100,7 +100,7 @@ def neuron_outputs_chart(
     require_isolated(problem, own_neuron(problem), problem.width)
     made = _trained if problem.outer is None else _fixed
     made(problem, spaces, certify_points, seed, progress, found)
-    return _chart(problem, spaces, found, seed)
+    return _chart(problem, spaces, found)
 
 
 def _neuron(problem: Problem) -> Neuron:
@@ -322,7 +322,7 @@ def _vanishing(neuron: Neuron, rights: Array) -> Array | None:
     return None
 
 
-def _chart(problem: Problem, spaces: OutputSpaces, found: _Found, seed: int) -> Chart:
+def _chart(problem: Problem, spaces: OutputSpaces, found: _Found) -> Chart:
     closed = is_closed(problem)
     scope = scope_of(problem, closed, found.charted)
     if problem.n == 1 and APART in scope:
@@ -340,5 +340,4 @@ def _chart(problem: Problem, spaces: OutputSpaces, found: _Found, seed: int) -> 
         completeness=completeness,
         notes=found.notes,
         scope=scope,
-        seed=seed,
     )

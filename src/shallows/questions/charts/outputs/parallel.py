@@ -248,7 +248,6 @@ def with_outputs(problem: Problem, found: OneOutput, chart: Chart) -> Chart:
         completeness="count-matched" if rounded else level,
         notes=(*chart.notes, found.rounded) if found.rounded else chart.notes,
         problem=problem,
-        title=f"{problem!r}",
     )
 
 

@@ -77,7 +77,7 @@ def penalised_chart(
         found = _trained(loss, charted(without_penalty(problem)), certify, seed, progress)
     else:
         found = _fixed(loss, certify, seed, progress)
-    return _chart(loss, found, seed, method)
+    return _chart(loss, found, method)
 
 
 def _with_bias(
@@ -86,7 +86,7 @@ def _with_bias(
     if problem.outer is not None:
         _require_one_sign(problem)
         loss = PenalisedLoss.of(problem)
-        return _chart(loss, _fixed(loss, certify, seed, progress), seed, "homotopy")
+        return _chart(loss, _fixed(loss, certify, seed, progress), "homotopy")
     bare = without_penalty(problem)
     equal = equal_pairs(problem, certify, seed, progress)
     return biased_chart(problem, plain_problem(bare), charted(bare), equal)
@@ -256,7 +256,7 @@ def _judged(loss: PenalisedLoss, row: FoundRow) -> str:
     return hessian_kind(loss.problem.hessian(net), turns=flat)
 
 
-def _chart(loss: PenalisedLoss, found: Gathered, seed: int, method: str) -> Chart:
+def _chart(loss: PenalisedLoss, found: Gathered, method: str) -> Chart:
     problem, rows = loss.problem, found.rows
     completeness = weakest(found.levels)
     excess = loss.excess(np.array([row.entries for row in rows]))
@@ -276,5 +276,4 @@ def _chart(loss: PenalisedLoss, found: Gathered, seed: int, method: str) -> Char
         completeness=completeness,
         method=method if method == "exact" else "homotopy",
         notes=found.notes,
-        seed=seed,
     )

@@ -56,7 +56,7 @@ def fixed_outputs_chart(problem: Problem, certify_points: bool, seed: int, progr
     for chosen in in_use(problem.outer):
         with status_line(f"neurons {', '.join(str(i + 1) for i in chosen)}", progress) as tell:
             _stratum(loss, chosen, certify_points, seed, tell, found)
-    return _chart(loss, found, seed)
+    return _chart(loss, found)
 
 
 def _weights(problem: Problem, chosen: tuple[int, ...]) -> Outer:
@@ -210,7 +210,7 @@ def _closed(problem: Problem) -> bool:
     return is_closed(problem) and bool(independent or problem.width < problem.n - problem.constants)
 
 
-def _chart(loss: JoinedLoss, found: Gathered, seed: int) -> Chart:
+def _chart(loss: JoinedLoss, found: Gathered) -> Chart:
     problem, rows, completeness = loss.problem, found.rows, weakest(found.levels)
     excess = loss.excess(np.array([row.entries for row in rows]))
     levels, closed = Levels(excess, loss.energy), _closed(problem)
@@ -226,5 +226,4 @@ def _chart(loss: JoinedLoss, found: Gathered, seed: int) -> Chart:
         completeness=completeness,
         notes=found.notes,
         scope="" if closed else SCOPE,
-        seed=seed,
     )

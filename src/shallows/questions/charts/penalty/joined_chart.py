@@ -107,7 +107,7 @@ def joined_chart(
             _target(loss, found)
         _without_weight(loss, found)
         found.notes.append(NO_LIMITS)
-    return _chart(loss, found, seed)
+    return _chart(loss, found)
 
 
 def _require_charted(problem: Problem, loss: JoinedLoss) -> None:
@@ -279,7 +279,7 @@ def _judged(full: bool, row: FoundRow) -> str:
     return "degenerate" if zero > row.dimension else "local minimum"
 
 
-def _chart(loss: JoinedLoss, found: Gathered, seed: int) -> Chart:
+def _chart(loss: JoinedLoss, found: Gathered) -> Chart:
     problem, rows, completeness = loss.problem, found.rows, weakest(found.levels)
     excess = loss.excess(np.array([row.entries for row in rows]))
     levels = Levels(excess, loss.energy)
@@ -294,5 +294,4 @@ def _chart(loss: JoinedLoss, found: Gathered, seed: int) -> Chart:
         completeness=completeness,
         notes=found.notes,
         attained=not all(least) if least else None,
-        seed=seed,
     )

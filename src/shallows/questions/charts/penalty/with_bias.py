@@ -108,7 +108,6 @@ def biased_chart(problem: Problem, plain: Problem, chart: Chart, equal: Part[Cha
         scope=EQUAL if problem.width > 1 and equal is None else "",
         notes=(*chart.notes, GROWING) if growing else chart.notes,
         problem=problem,
-        title=f"{problem!r}",
     )
 
 

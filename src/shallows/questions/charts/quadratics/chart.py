@@ -239,5 +239,4 @@ def _assembled(students: QuadraticStudents, chart: Chart, rows: list[Row], notes
         notes=(*chart.notes, *notes),
         attained=not all(least) if least else None,
         problem=students.problem,
-        title=f"{students.problem!r}",
     )

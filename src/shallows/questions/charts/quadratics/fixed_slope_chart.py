@@ -56,7 +56,7 @@ def fixed_slope_chart(
     spread, found = Spread.of(students), Found()
     top = min(problem.width - 1, problem.n)
     _strata(spread, top, certify, seed, progress, found)
-    return _assembled(spread, found, seed)
+    return _assembled(spread, found)
 
 
 def _strata(spread: Spread, top: int, certify: bool, seed: int, progress: bool, found: Found) -> None:
@@ -77,14 +77,14 @@ def _strata(spread: Spread, top: int, certify: bool, seed: int, progress: bool, 
     found.notes += [f"{beyond} {OTHER_SIGNS}"] if beyond else []
 
 
-def _assembled(spread: Spread, found: Found, seed: int) -> Chart:
+def _assembled(spread: Spread, found: Found) -> Chart:
     def kind(row: FoundRow) -> str:
         positive, _, negative = row.signature
         if positive and negative:  # neurons may be too large for their Hessian
             return "saddle"
         return kind_of(spread, row.network, row.rank - spread.beside)
 
-    return assembled(spread.problem, spread.students.space, found, seed, "homotopy", kind)
+    return assembled(spread.problem, spread.students.space, found, "homotopy", kind)
 
 
 def _of_zero_sum(
@@ -104,8 +104,8 @@ def _of_zero_sum(
             f"no linear part: matrices with the signs of the outer weights ({squares.completeness})"
         )
         found.limits = True
-        return _assembled(spread, found, seed)
+        return _assembled(spread, found)
     used = int(np.count_nonzero(spread.weights))
     _strata(spread, min(used - 2, problem.n - 1), certify, seed, progress, found)
     found.limits = is_below(spread, found, squares)
-    return _assembled(spread, found, seed)
+    return _assembled(spread, found)

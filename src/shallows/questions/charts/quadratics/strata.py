@@ -79,7 +79,6 @@ def modulo_chart(
         method="closed-form" if closed else "exact" if method == "exact" else "homotopy",
         families=families,
         notes=notes,
-        seed=seed,
     )
     return chart, elsewhere
 
