@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shallows.mathematics.homotopy.batches import on_client
-from shallows.model.activations import Polynomial, PolynomialActivation, Power, ReLU, Smooth
+from shallows.model.activations import Polynomial, PolynomialActivation, Power, ReLU, Smooth, polynomial_of
 from shallows.model.equivalent_power import has_equivalent_power
 from shallows.model.problem import Problem, as_problem
 from shallows.model.reduced_problem import needs_pairs, reduced, require_quadratic
@@ -136,12 +136,11 @@ def _of_polynomial(problem: Problem, method: str, certify: bool, seed: int, prog
     from shallows.questions.charts.quadratics.fixed_slope_chart import fixed_slope_chart, is_spread
     from shallows.questions.charts.quadratics.students import QuadraticStudents
 
-    assert isinstance(problem.activation, Polynomial)
     inner = partial(chart, method=method, certify=certify, rng=seed, progress=progress)
     power = pure_power(problem)
     if power is not None:
         return pure_power_chart(problem, power, inner)
-    if problem.activation.degree == 1 and method in ("auto", "closed-form"):
+    if polynomial_of(problem.activation).degree == 1 and method in ("auto", "closed-form"):
         from shallows.questions.charts.outputs.affine import affine_chart
 
         return affine_chart(problem, inner)

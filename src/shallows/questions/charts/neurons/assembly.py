@@ -17,7 +17,7 @@ from shallows.questions.charts.neurons.kinds import is_closed, kind_of
 from shallows.questions.charts.neurons.on_one_line import APART, leaves_lines_out
 from shallows.questions.charts.neurons.special_position import REGULAR, leaves_special_out
 from shallows.questions.charts.points.kinds import Levels, kinds_of
-from shallows.questions.charts.points.rows import FoundRow, in_order
+from shallows.questions.charts.points.rows import FoundRow, attained, in_order
 from shallows.questions.charts.points.stratum import Counts
 from shallows.questions.charts.result import Chart
 
@@ -43,23 +43,18 @@ def assembled(
     whole = closed and completeness != "sampled" and not apart
     levels = Levels(excess, float(space.energy))
     kind = kinds_of(levels, rows, of_their_own or partial(kind_of, problem), whole)
-    least = [row.limit for row, own in zip(rows, kind, strict=True) if own == "global minimum"]
+    made = in_order(rows, excess, space.floor, kind, [space.tensor(row.entries) for row in rows])
     bounds = {r: found.bounds.get(r) for r in found.complex}
     return chart_of_rows(
         problem,
-        in_order(rows, excess, space.floor, kind, [space.tensor(row.entries) for row in rows]),
+        made,
         {r: Counts(found.complex[r], bound, _source(problem, r, bound)) for r, bound in bounds.items()},
         completeness=completeness,
         method=method,
         notes=found.notes,
-        attained=_attained(least, closed and not found.undecided),
+        attained=attained(made, closed and not found.undecided),
         scope="; ".join([SEARCHED if found.searched else SCOPE] * (not closed) + apart),
     )
-
-
-def _attained(least: list[bool], known: bool) -> bool | None:
-    """Whether a network is among the lowest, of which these are limits; `known` where none but these can be."""
-    return True if not all(least) else False if least and known else None
 
 
 def _source(problem: Problem, rank: int, bound: int | None) -> str:

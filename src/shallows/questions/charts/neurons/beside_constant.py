@@ -17,7 +17,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from shallows.model.activations import Polynomial, PolynomialActivation
+from shallows.model.activations import Polynomial, polynomial_of
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
@@ -50,17 +50,15 @@ def has_mirrored_beside(problem: Problem) -> bool:
     mirror = mirror_of(problem)
     if problem.outer is not None or problem.width == 1 or mirror is None or not mirror.value:
         return False
-    assert isinstance(problem.activation, PolynomialActivation)
     if problem.bias:
         return not is_wide_line(problem)
-    powers = np.count_nonzero(problem.activation.coefficients)
+    powers = np.count_nonzero(polynomial_of(problem.activation).coefficients)
     return not constant_neurons(problem) and (problem.n > 1 or bool(powers > PAIRED))
 
 
 def without_constant(problem: Problem) -> Problem:
     """The problem with an activation that has no constant, at one neuron fewer."""
-    assert isinstance(problem.activation, PolynomialActivation)
-    c = problem.activation.coefficients.copy()
+    c = polynomial_of(problem.activation).coefficients.copy()
     c[0] = 0.0
     return Problem(problem.target, problem.data, problem.width - 1, Polynomial(c.tolist()))
 
@@ -79,8 +77,7 @@ def modulo_constants(space: PolynomialSpace) -> PolynomialSpace:
 def beside_constant(problem: Problem, space: PolynomialSpace, point: NeuronPoint) -> list[NeuronPoint]:
     """A critical network modulo constants with its constant, which the last neuron makes: at w = 0, or else with any of
     the others as its mirror image."""
-    assert isinstance(problem.activation, PolynomialActivation)
-    first, slope = problem.activation.coefficients[:2].tolist()
+    first, slope = polynomial_of(problem.activation).coefficients[:2].tolist()
     gram, right = space.gram, space.right
     shares = gram[0, 1:] / gram[0, 0]
     value = float(right[0] / gram[0, 0] - shares @ point.entries)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shallows.mathematics.signature import signature
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import polynomial_of
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.idle import network
@@ -37,8 +37,7 @@ def constant_neurons(problem: Problem) -> list[ConstantNeuron]:
     >>> constant_neurons(sh.Problem(np.eye(2), sh.Gaussian(2), 1, sh.Polynomial([1.0, 0.0, 1.0])))
     [ConstantNeuron(w=array([0., 0.]), value=1.0)]
     """
-    assert isinstance(problem.activation, PolynomialActivation)
-    c = problem.activation.coefficients
+    c = polynomial_of(problem.activation).coefficients
     if not problem.bias:
         flat = len(c) < 2 or c[1] == 0
         return [ConstantNeuron(np.zeros(problem.n), float(c[0]))] if flat else []
@@ -57,8 +56,7 @@ def constant_neurons(problem: Problem) -> list[ConstantNeuron]:
 def any_constants(problem: Problem) -> list[ConstantNeuron]:
     """Neurons at w = 0 with a value that is not zero, at a few biases where there are any: they stay where the loss is
     flat."""
-    assert isinstance(problem.activation, PolynomialActivation)
-    c = problem.activation.coefficients
+    c = polynomial_of(problem.activation).coefficients
     biases = range(len(c)) if problem.bias else range(1)
     made = [
         ConstantNeuron(
@@ -79,7 +77,6 @@ def constant_network(
     One function, several networks (0, b, a): the zeros b of p′; if E[r x] = 0 for the residual r all b. Where one of
     them is a saddle so is the function. Along b the loss is then flat without being degenerate.
     """
-    assert isinstance(problem.activation, PolynomialActivation)
 
     def made(neuron: ConstantNeuron) -> Network:
         return network(problem, neuron.w[None], np.asarray(value)[..., None] / neuron.value)
@@ -89,7 +86,7 @@ def constant_network(
     nets = [made(c) for c in constants]
     flat = 0
     if problem.bias:
-        c = problem.activation.coefficients
+        c = polynomial_of(problem.activation).coefficients
         values = np.polynomial.polynomial.polyval(BIASES, c)
         moved = [
             made(ConstantNeuron(np.concatenate([[b], np.zeros(problem.n)]), float(value)))

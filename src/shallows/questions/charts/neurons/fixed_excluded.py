@@ -23,7 +23,7 @@ from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.exact.binary_forms import affine, real_roots
 from shallows.mathematics.exclusion.intervals import Intervals, of_arb
 from shallows.mathematics.exclusion.search import exclude
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import polynomial_of
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.neuron_limits.ends import about, centred_activation
@@ -90,9 +90,10 @@ class FixedPlaces:
         self.problem, self.space, self.weights = problem, space, weights
         self.own = problem.n + int(problem.bias)
         self.unknowns = self.own * len(weights)
-        assert isinstance(problem.activation, PolynomialActivation)
         self.centre = centred_activation(problem)[1]
-        self.c = about([Fraction(float(x)) for x in problem.activation.coefficients], self.centre)
+        self.c = about(
+            [Fraction(float(x)) for x in polynomial_of(problem.activation).coefficients], self.centre
+        )
 
     @cached_property
     def loss(self) -> Polynomial:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import PolynomialActivation, polynomial_of
 from shallows.model.network import Network
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
@@ -50,8 +50,7 @@ def is_closed(problem: Problem) -> bool:
     """
     if problem.outer is None:
         return False
-    assert isinstance(problem.activation, PolynomialActivation)
-    a, degree = problem.outer, len(problem.activation.coefficients) - 1
+    a, degree = problem.outer, len(polynomial_of(problem.activation).coefficients) - 1
     if a.size == 1 or (degree % 2 == 0 and bool(np.all(a > 0) or np.all(a < 0))):
         return True
     return degree == 2 and not problem.bias and has_slope(problem) and bool(a.sum())

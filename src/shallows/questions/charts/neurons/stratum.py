@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.same_points import most_real
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import polynomial_of
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.detours import Detours
@@ -46,8 +46,7 @@ class NeuronStratum:
 
 def own_neuron(problem: Problem) -> Neuron:
     """ψ with the activation's own coefficients: neurons w, or (b, w) with a bias."""
-    assert isinstance(problem.activation, PolynomialActivation)
-    c = problem.activation.coefficients
+    c = polynomial_of(problem.activation).coefficients
     if problem.bias:
         return Neuron.affine(c.tolist(), problem.n)
     degrees = np.flatnonzero(c).tolist()

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shallows.mathematics.numerical_rank import rank_of
-from shallows.model.activations import PolynomialActivation, Power
+from shallows.model.activations import Power, polynomial_of
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.equivalent_power import AT_INFINITY, NEARLY
@@ -162,8 +162,7 @@ def _convex(problem: Problem) -> Chart:
 
 
 def _coefficients(problem: Problem) -> tuple[float, float]:
-    assert isinstance(problem.activation, PolynomialActivation)
-    constant, slope = problem.activation.coefficients
+    constant, slope = polynomial_of(problem.activation).coefficients
     return float(constant), float(slope)
 
 

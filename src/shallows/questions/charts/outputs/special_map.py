@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.coordinates import matrix_entries, symmetric_matrices
-from shallows.questions.charts.closure.term_map import ONE, ZERO, Term, TermMap, read, summed, write
+from shallows.questions.charts.closure.term_map import ONE, ZERO, SummedMap, read, write
 from shallows.questions.charts.continuation.metrics import Complex
 from shallows.questions.charts.neurons.apart import ApartEquations
 
@@ -53,7 +53,7 @@ class Forms:
 
 
 @dataclass(frozen=True)
-class SpecialMap(TermMap):
+class SpecialMap(SummedMap):
     """x ↦ s, one output after the other.
 
     >>> SpecialMap(2, 2, (Group((0, 1), 0),)).tensors(np.array([[10.0, 1.0, 2.0, 3.0]]))  # (1, 10) ⊗ (x² + 4xy + 3y²)
@@ -106,11 +106,6 @@ class SpecialMap(TermMap):
     def unknowns(self) -> int:
         """M − 1 for p, k(n − k) for U, k(k + 1)/2 for every form."""
         return self.layout[1]
-
-    @cached_property
-    def terms(self) -> list[Term]:
-        """All summands of all entries."""
-        return summed(self._summands())
 
     def _summands(self) -> Iterator[tuple[int, Fraction, list[int]]]:
         for p, U, forms in self.layout[0]:
@@ -170,11 +165,6 @@ class SpecialEquations(ApartEquations):
     def map(self) -> SpecialMap:
         """x ↦ s."""
         return SpecialMap(self.n, self.shown, self.groups)
-
-    @property
-    def count(self) -> int | None:
-        """Not known beforehand."""
-        return None
 
     @property
     def poles(self) -> int:

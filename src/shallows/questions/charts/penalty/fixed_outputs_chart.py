@@ -196,8 +196,7 @@ def _whole(points: Complex, neurons: int) -> Complex:
 def _kind(whole: NeuronSystem, row: FoundRow) -> str:
     """By the Hessian in the weights of all neurons that outputs see, norm neurons eliminated."""
     net = row.network
-    V = net.W if net.bias is None else np.column_stack([net.bias, net.W])
-    x = np.asarray(V[net.a.any(axis=0)].ravel())
+    x = np.asarray(net.neurons[net.a.any(axis=0)].ravel())
     return hessian_kind(half_hessian(whole, x), row.dimension)
 
 

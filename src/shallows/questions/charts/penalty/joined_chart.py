@@ -39,7 +39,7 @@ from shallows.questions.charts.penalty.one_more_output import entries_of, networ
 from shallows.questions.charts.penalty.trained import NO_LIMITS
 from shallows.questions.charts.points.kinds import Levels, kinds_of
 from shallows.questions.charts.points.point import EXACT, Certificate, CriticalFamily
-from shallows.questions.charts.points.rows import FoundRow, in_order
+from shallows.questions.charts.points.rows import FoundRow, attained, in_order
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
@@ -286,12 +286,11 @@ def _chart(loss: JoinedLoss, found: Gathered) -> Chart:
     full = problem.width <= 2
     kind = kinds_of(levels, rows, partial(_judged, full), completeness != "sampled")
     made = in_order(rows, excess, problem.floor, kind, [None] * len(rows))
-    least = [row.limit for row in made if row.kind == "global minimum"]
     return chart_of_rows(
         problem,
         made,
         found.counts,
         completeness=completeness,
         notes=found.notes,
-        attained=not all(least) if least else None,
+        attained=attained(made),
     )

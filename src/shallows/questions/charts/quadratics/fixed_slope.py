@@ -22,7 +22,7 @@ from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.same_points import PointSet
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.activations import Polynomial
+from shallows.model.activations import polynomial_of
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.network import Network
 from shallows.model.problem import Problem
@@ -96,8 +96,7 @@ class Spread:
         a = problem.outer[0]
         S = sum(fractions(a).tolist()) or fractions(1.0)[()]
         gram, right = students.without_constant()
-        assert isinstance(problem.activation, Polynomial)
-        _, beta, alpha = fractions(problem.activation.coefficients)
+        _, beta, alpha = fractions(polynomial_of(problem.activation).coefficients)
         first = coordinates.dimension(n, 1)
         D = np.array([beta * S] * first + [alpha * S] * (len(right) - first), dtype=object)
         frame = _frame(students, gram, right, D, turn)

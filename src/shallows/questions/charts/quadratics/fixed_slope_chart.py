@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from shallows.model.activations import Polynomial
+from shallows.model.activations import Polynomial, polynomial_of
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.assembly import assembled
@@ -45,8 +45,8 @@ def fixed_slope_chart(
     problem: Problem, charted: Callable[[Problem], Chart], certify: bool, seed: int, progress: bool
 ) -> Chart:
     """All critical functions, one rank after the other, read as networks; `charted` makes charts of matrices."""
-    assert isinstance(problem.activation, Polynomial) and problem.outer is not None
-    gamma, beta, alpha = problem.activation.coefficients
+    assert problem.outer is not None
+    gamma, beta, alpha = polynomial_of(problem.activation).coefficients
     space = PolynomialSpace.of(problem)
     students = QuadraticStudents(
         problem, space, float(alpha), 0.0, Fraction(float(gamma)), float(beta / (2 * alpha))
