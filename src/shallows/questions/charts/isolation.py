@@ -7,7 +7,7 @@ zero, so that for K > R critical networks come in sets, and equations in the wei
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -16,7 +16,7 @@ from shallows.mathematics.tensors import coordinates
 from shallows.model.activations import Power
 from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.equations import NeuronEquations
-from shallows.questions.charts.neurons.groups import all_different, arrangements
+from shallows.questions.charts.neurons.groups import all_different
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.geometry.ranks.identifiability import identifiability, is_identifiable
 from shallows.questions.geometry.ranks.widths import DEFECTIVE
@@ -48,28 +48,18 @@ def refuse_moving(
 
 
 def require_isolated(problem: Problem, neuron: Neuron, widest: int) -> None:
-    """Refuse widths, up to the `widest` with a trained, at which a function has infinitely many networks."""
-    M = problem.outputs
+    """Refuse widths, up to the `widest` with a trained, at which a function has infinitely many networks.
+
+    With a fixed these are neurons that are all different: of fewer, in groups of parallel weights, ∂s has fewer of the
+    same rows aᵢ ⊗ ∂ψ(wᵢ), which are independent where all are.
+    """
+    M, outer = problem.outputs, None if problem.outer is None else all_different(problem)
     kind = f"{problem.activation!r}{' and a bias' if problem.bias else ''} in {counted(problem.n, 'input')}"
     squares = isinstance(problem.activation, Power) and problem.degree == 2
-    for equations in _tried(problem, neuron, widest):
-        turned = M > 1 and squares and equations.outer is not None and has_parallel(equations.outer)
-        which = f"{counted(equations.r, 'neuron')} with {kind}{f' with {M} outputs' if M > 1 else ''}"
-        refuse_moving(equations, which, why=TURNED if turned else "")
-
-
-def _tried(problem: Problem, neuron: Neuron, widest: int) -> Iterator[NeuronEquations]:
-    """All numbers of neurons, or arrangements, those all different first: many neurons have many arrangements."""
-    M = problem.outputs
-    if problem.outer is None:
-        yield from (NeuronEquations(neuron, r, M) for r in range(1, widest + 1))
-        return
-    different = all_different(problem)
-    if different:
-        yield NeuronEquations(neuron, len(different), M, different)
-    for way in arrangements(problem):
-        if way.groups:
-            yield NeuronEquations(neuron, len(way.groups), M, way.weights)
+    turned = M > 1 and squares and outer is not None and has_parallel(outer)
+    for r in range(1, widest + 1) if outer is None else [len(outer)] * bool(outer):
+        which = f"{counted(r, 'neuron')} with {kind}{f' with {M} outputs' if M > 1 else ''}"
+        refuse_moving(NeuronEquations(neuron, r, M, outer), which, why=TURNED if turned else "")
 
 
 def require_identifiable(degree: int, n: int, rank: int) -> None:

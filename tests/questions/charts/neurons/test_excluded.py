@@ -12,7 +12,13 @@ from shallows.model.polynomial_space import PolynomialSpace
 from shallows.questions.charts.neurons import patches as patches_room
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
-from shallows.questions.charts.neurons.excluded import FEW_BOXES, MOST_BOXES, all_real, is_excludable
+from shallows.questions.charts.neurons.excluded import (
+    FEW_BOXES,
+    MOST_BOXES,
+    all_real,
+    is_excludable,
+    told_apart,
+)
 from shallows.questions.charts.neurons.patches import Places
 from shallows.questions.charts.neurons.polynomials import combination, product
 from shallows.questions.charts.neurons.square_ratio import SquareRatio
@@ -227,3 +233,14 @@ def test_places_with_weights_are_excused_only_where_no_zero_is():
         boxes = rng.uniform(-2, 2, (200, 3))
         excused += int(ratio.excused(Intervals(boxes - 0.01, boxes + 0.01)).sum())
     assert seen > 20 and excused > 1000
+
+
+def test_what_is_not_proved_leaves_the_list_open():
+    """A point twice is one; a point that is no zero cannot be told apart from one."""
+    problem = drawn(BENT, False, "random")
+    space = PolynomialSpace.of(problem)
+    system = NeuronSystem(NeuronEquations(own_neuron(problem), 1), space.exact)
+    points = all_real(problem, space, system).points
+    again = told_apart(system, np.concatenate([points, points[:1]]), 3)
+    assert again.boxes == 3 and len(again.points) == len(points)
+    assert told_apart(system, np.concatenate([points, points[:1] + 0.37]), 3) is None

@@ -25,7 +25,7 @@ import numpy as np
 from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.balls.systems import BITS
 from shallows.mathematics.exact.msolve import ExactRealRoots, real_roots
-from shallows.mathematics.exact.polynomials import Polynomial, in_frame, scaled
+from shallows.mathematics.exact.polynomials import Polynomial, in_frame
 from shallows.mathematics.tensors import coordinates
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
@@ -195,10 +195,10 @@ def _middle(box: tuple[tuple[Fraction, Fraction], ...]) -> Array:
 
 
 def critical_equations(problem: Problem, sign: int) -> list[Polynomial]:
-    """∂_x of (ε τ(u)ᵀGτ(u)/2 − gᵀτ(u)) as exact polynomials in u."""
+    """Half the slopes of the loss of ε τ(u) as exact polynomials in u."""
     equations = PowerEquations(problem.degree, problem.n, 1)
     system = PowerSystem.of(problem, equations, (float(sign),), partial(ExactLoss.of, problem))
-    return [scaled(p, Fraction(sign)) for p in system.polynomials()]
+    return system.polynomials()
 
 
 def _rank_one_points(problem: Problem, seed: int) -> Stratum:
