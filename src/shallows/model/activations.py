@@ -70,6 +70,12 @@ class PolynomialActivation(Activation):
         return np.asarray(polynomial.polyval(z, coefficients), dtype=np.float64)
 
 
+def polynomial_of(activation: Activation) -> PolynomialActivation:
+    """The activation as the polynomial that it is known to be."""
+    assert isinstance(activation, PolynomialActivation)
+    return activation
+
+
 @dataclass(frozen=True)
 class Power(PolynomialActivation):
     """σ(z) = z^d, d ≥ 1: networks are symmetric tensors Σ aᵢ wᵢ^⊗d (paper 000, equation 3).

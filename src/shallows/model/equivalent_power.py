@@ -12,7 +12,7 @@ import numpy as np
 
 from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.activations import Polynomial, PolynomialActivation, Power
+from shallows.model.activations import Polynomial, Power, polynomial_of
 from shallows.model.data.base import Distribution
 from shallows.model.data.equivalent_metric import EquivalentMetric
 from shallows.model.network import Network
@@ -35,8 +35,8 @@ def has_equivalent_power(problem: Problem) -> bool:
 
 def equivalent_power(problem: Problem, space: PolynomialSpace) -> Problem:
     """The problem of powers in n + 1 inputs, without the part of the loss that no polynomial of degree d reaches."""
-    assert isinstance(problem.activation, PolynomialActivation) and isinstance(problem.data, Distribution)
-    c = problem.activation.coefficients[space.at]
+    assert isinstance(problem.data, Distribution)
+    c = polynomial_of(problem.activation).coefficients[space.at]
     exact = fractions(c)
     metric = EquivalentMetric(
         problem.data,
@@ -56,17 +56,15 @@ def as_powers(problem: Problem) -> Problem:
 
 def power_degree(problem: Problem) -> int:
     """The degree of those powers."""
-    assert isinstance(problem.activation, PolynomialActivation)
-    return problem.activation.degree
+    return polynomial_of(problem.activation).degree
 
 
 def power_tensor(problem: Problem, tensor: SymmetricTensor) -> SymmetricTensor:
     """A function of the problem, on (1, x), as a tensor of `as_powers`: its coefficients over the activation's."""
     if not has_equivalent_power(problem):
         return tensor
-    assert isinstance(problem.activation, PolynomialActivation)
     d = power_degree(problem)
-    share = np.array([comb(d, i) for i in range(d + 1)]) / problem.activation.coefficients
+    share = np.array([comb(d, i) for i in range(d + 1)]) / polynomial_of(problem.activation).coefficients
     return SymmetricTensor(tensor.entries * share[degree_table(problem.n, d)], tensor.n, d)
 
 

@@ -103,6 +103,18 @@ class PolynomialSpace(InDoubles):
         table = degree_table(self.n, self.degree)
         return table[np.isin(table, self.degrees)]
 
+    def constant(self, value: float) -> Array:
+        """The entries of a constant."""
+        return np.where(self.at == 0, value, 0.0)
+
+    def less(self, entries: Array) -> PolynomialSpace:
+        """The target less a polynomial with these entries."""
+        if not entries.any():
+            return self
+        s, gram, right = fractions(entries), self.exact.gram, self.exact.right
+        energy = self.energy - 2 * (right @ s) + s @ gram @ s
+        return PolynomialSpace(self.n, self.degree, self.degrees, ExactLoss(gram, right - gram @ s), energy)
+
     def tensor(self, entries: Array) -> SymmetricTensor:
         """A polynomial as a tensor of degree d in n + 1 inputs, the constant first."""
         table = degree_table(self.n, self.degree)

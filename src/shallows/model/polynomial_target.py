@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shallows.mathematics.exact.rational_arrays import exact_product, fractions
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import PolynomialActivation, polynomial_of
 from shallows.model.data.base import InnerProduct
 from shallows.model.data.with_constant import with_constant
 from shallows.model.network import Network
@@ -73,8 +73,7 @@ def polynomial_entries(target: Network | SymmetricTensor, n: int, degree: int) -
         factors = np.array([comb(target.degree, i) for i in inner], dtype=object)
         entries[: len(own)] = own * factors
         return entries
-    assert isinstance(target.activation, PolynomialActivation)
-    c, bias = target.activation.coefficients, target.bias
+    c, bias = polynomial_of(target.activation).coefficients, target.bias
     W, a = fractions(target.W), fractions(np.ravel(target.a))
     b = fractions(np.zeros(target.width) if bias is None else bias)
     for i in range(min(len(c), degree + 1)):

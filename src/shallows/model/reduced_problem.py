@@ -104,7 +104,7 @@ def require_quadratic(problem: Problem) -> None:
 
 def identity(size: int, constants: int = 0) -> Array:
     """The entries of q = ‖x‖², the identity but for constants, the first inputs; with Frobenius' weights Fq = q."""
-    rows, columns = coordinates.indices(_inputs(size), 2).T
+    rows, columns = coordinates.indices(coordinates.inputs_of(size), 2).T
     return np.where((rows == columns) & (rows >= constants), 1.0, 0.0)
 
 
@@ -114,14 +114,9 @@ def frobenius_weights(size: int, constants: int = 0) -> Array:
     >>> frobenius_weights(6, 1)          # 11, 1x, 1y, xx, xy, yy
     array([0., 0., 0., 1., 2., 1.])
     """
-    n = _inputs(size)
+    n = coordinates.inputs_of(size)
     rows, _ = coordinates.indices(n, 2).T
     return np.where(rows >= constants, coordinates.multiplicities(n, 2), 0.0)
-
-
-def _inputs(size: int) -> int:
-    """n with n(n+1)/2 = size."""
-    return int((np.sqrt(8 * size + 1) - 1) / 2)
 
 
 class ReducedMetric(Semidefinite):

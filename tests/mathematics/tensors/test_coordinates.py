@@ -1,3 +1,4 @@
+from fractions import Fraction
 from itertools import combinations_with_replacement
 from math import factorial
 
@@ -46,3 +47,26 @@ def test_monomial_derivatives(n, d, rng):
 def test_a_space_too_large_to_store_is_refused_with_its_dimension():
     with pytest.raises(InvalidProblem, match="20,958,500"):
         co.indices(500, 3)
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+@pytest.mark.parametrize("kind", ["doubles", "complex", "fractions"])
+def test_symmetric_matrices_and_their_entries(n, kind, rng):
+    size = co.dimension(n, 2)
+    entries = rng.integers(-9, 10, (2, 3, size)).astype(float)
+    if kind == "complex":
+        entries = entries + 1j * rng.standard_normal(entries.shape)
+    elif kind == "fractions":
+        entries = np.vectorize(lambda x: Fraction(int(x), 7), otypes=[object])(entries)
+    matrices = co.symmetric_matrices(entries)
+    assert matrices.shape == (2, 3, n, n) and matrices.dtype == entries.dtype
+    for place, (i, j) in enumerate(combinations_with_replacement(range(n), 2)):
+        assert (matrices[..., i, j] == entries[..., place]).all()
+        assert (matrices[..., j, i] == entries[..., place]).all()
+    assert (co.matrix_entries(matrices) == entries).all()
+    assert co.inputs_of(size) == n
+
+
+def test_slope_matrices_give_the_form(rng):
+    slopes, u = rng.standard_normal(co.dimension(3, 2)), rng.standard_normal(3)
+    np.testing.assert_allclose(u @ co.slope_matrices(slopes, 3) @ u, slopes @ co.monomials(u[None], 2)[0])

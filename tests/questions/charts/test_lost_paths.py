@@ -222,6 +222,6 @@ def test_the_lowest_of_a_sampled_list_is_not_called_global(completeness, kind):
     part = replace(
         stratum, found=[p for p in stratum.found if p.signature == (3, 0, 0)], completeness=completeness
     )
-    chart = chart_of_strata(problem, {1: part}, Closure(), method="homotopy", seed=0)
+    chart = chart_of_strata(problem, {1: part}, Closure(), method="homotopy")
     assert chart.minimum.kind == kind
     assert chart.attained is (True if completeness == "count-matched" else None)

@@ -27,6 +27,26 @@ def test_the_text_says_what_a_person_wants_to_know(chart):
         assert expected in text
 
 
+@pytest.mark.parametrize(
+    "problem",
+    [
+        sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), 1),
+        sh.Problem(np.diag([2.0, 1.0]), sh.IID.laplace(2), 1),
+        sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), 1, norm_neuron=True),
+        sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(1), 1, bias=True),
+        sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), 2, orthogonality=1.0),
+        sh.Problem(sh.Network(np.eye(2), np.eye(2)), sh.Gaussian(2), 1),
+        sh.Problem(sh.Network([[1.0]], activation=sh.Polynomial([0, 1, 1])), sh.Gaussian(1), 1),
+        sh.Problem(sh.Network([[1.0, 0.0]], activation=sh.ReLU()), sh.Gaussian(2), 1),
+    ],
+    ids=repr,
+)
+def test_a_chart_says_of_what_it_is_and_with_which_seed(problem):
+    chart = sh.chart(problem, rng=7)
+    assert (chart.title, chart.seed, chart.problem) == (repr(problem), 7, problem)
+    assert chart.critical[0].network.outputs == problem.outputs
+
+
 def test_save_and_load(tmp_path, chart):
     path = chart.save(tmp_path / "chart")
     loaded = sh.load_chart(path)

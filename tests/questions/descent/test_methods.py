@@ -132,9 +132,19 @@ def test_fresh_minibatches_are_unbiased():
     assert np.all(np.abs(np.mean(draws, axis=0) - problem.gradient(problem.unpack(theta))) < 5 * error)
 
 
+TWO_OUTPUTS = sh.Network(np.eye(3), [[1.0, 2.0, -1.0], [0.5, -1.0, 3.0]])
+SAMPLED = np.random.default_rng(5).standard_normal((20, 5))
+
+
 @pytest.mark.parametrize(
     "problem",
-    [*sample_problems(), POSITIVE, sh.Problem(np.eye(3), sh.Gaussian(3), 2, norm_neuron=True)],
+    [
+        *sample_problems(),
+        POSITIVE,
+        sh.Problem(np.eye(3), sh.Gaussian(3), 2, norm_neuron=True),
+        sh.Problem(TWO_OUTPUTS, sh.Gaussian(3), 2, norm_neuron=True),
+        sh.Problem(None, sh.Samples(SAMPLED[:, :3], SAMPLED[:, 3:]), 2, norm_neuron=True),
+    ],
     ids=repr,
 )
 def test_residuals_are_the_loss_and_their_jacobian_the_gradient(problem):

@@ -5,6 +5,7 @@ import pytest
 
 from shallows import (
     IID,
+    Frobenius,
     Gaussian,
     InvalidProblem,
     Network,
@@ -15,6 +16,7 @@ from shallows import (
 )
 from shallows.questions.geometry.escape.convex_losses import ProblemLandscape
 from shallows.questions.geometry.escape.escape import escape_path, explain_escape
+from shallows.questions.geometry.escape.straight_descent import step_along
 
 
 @pytest.mark.parametrize(("degree", "n", "width"), [(2, 2, 4), (2, 3, 3), (4, 2, 5)])
@@ -157,3 +159,14 @@ def test_the_same_seed_gives_the_same_path(escaping, rng):
     net = Network(rng.normal(size=(3, 3)), [1.0, 0.0, 1.0], Power(4))
     first, again = escape_path(problem, net, rng=5), escape_path(problem, net, rng=5)
     assert np.array_equal(first.end.W, again.end.W)
+
+
+def test_a_line_from_a_critical_point_may_begin_flat():
+    """At e₂ against diag(2, 1) the gradient is zero exactly; along e₁ the loss falls, 4 − 2t² + t⁴ at t."""
+    problem = Problem(np.diag([2.0, 1.0]), Frobenius(2), 1)
+    net = Network([[0.0, 1.0]], [1.0], Power(2))
+    assert not problem.gradient(net).any()
+    line = step_along(ProblemLandscape(problem), net, (np.zeros(1), np.array([[1.0, 0.0]])))
+    assert line is not None
+    t = float(line.end[1][0, 0])
+    assert 0 < t <= 1 and problem.loss(Network(line.end[1], line.end[0], Power(2))) < 4.0

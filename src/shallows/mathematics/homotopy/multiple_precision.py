@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ from shallows.mathematics.homotopy._compiled.tracker import (
     WHOLE,
     WORST_CONTRACTION,
 )
-from shallows.mathematics.homotopy.coefficients import GaussianRational, to_gaussian
+from shallows.mathematics.homotopy.coefficients import to_gaussian
 from shallows.mathematics.homotopy.paths import Paths, TrackerSettings
 from shallows.mathematics.homotopy.precise_endgame import ENDGAME, ROUNDED, SMALLER, SOLVED, Walk, size, walk
 from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem, Terms
@@ -76,18 +75,6 @@ class PreciseHomotopy:
             ends.append({(*key, degree - sum(key)): value for key, value in goal.items()})
             starts.append({(*key, degree - sum(key)): to_gaussian(value) for key, value in origin.items()})
         return cls(PolynomialSystem(names, tuple(ends)), PolynomialSystem(names, tuple(starts)))
-
-
-def scaled_exactly(system: PolynomialSystem, variables: Any, equations: Any) -> list[Terms]:
-    """The coefficients after x = 2^variables·y and fᵢ ↦ 2^equations[i]·fᵢ, without rounding."""
-    rows = []
-    for i, terms in enumerate(system.equations):
-        row: Terms = {}
-        for key, value in terms.items():
-            factor = Fraction(2) ** (int(equations[i]) + int(np.dot(variables, key)))
-            row[key] = GaussianRational(value.real * factor, value.imag * factor)
-        rows.append(row)
-    return rows
 
 
 def track_precisely(homotopy: PreciseHomotopy, starts: NDArray[np.complex128], steps: int) -> Paths:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from shallows.mathematics.homotopy.systems import PolynomialSystem
 
@@ -35,7 +35,7 @@ def best_groups(system: PolynomialSystem) -> tuple[list[list[str]], int]:
         return counted[key]
 
     if n <= ALL:
-        best = min(_all(tuple(range(n))), key=lambda partition: (count(partition), len(partition)))
+        best = min(set_partitions(tuple(range(n))), key=lambda partition: (count(partition), len(partition)))
         return _names(system, tuple(sorted(best))), count(best)
     starts: list[Partition] = [(tuple(range(n)),)]
     if n <= SINGLE:
@@ -55,13 +55,13 @@ def _names(system: PolynomialSystem, partition: Partition) -> list[list[str]]:
     return [[system.variables[k] for k in group] for group in partition]
 
 
-def _all(items: tuple[int, ...]) -> Iterator[Partition]:
+def set_partitions(items: Sequence[int]) -> Iterator[Partition]:
     """Every partition of the items."""
     if not items:
         yield ()
         return
     first, rest = items[0], items[1:]
-    for partition in _all(rest):
+    for partition in set_partitions(rest):
         yield ((first,), *partition)
         for k, group in enumerate(partition):
             yield (*partition[:k], (first, *group), *partition[k + 1 :])

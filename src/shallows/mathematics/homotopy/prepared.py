@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shallows.mathematics.homotopy._compiled.codes import PathStatus
 from shallows.mathematics.homotopy.paths import Homotopy, Paths, TrackerSettings, track
 from shallows.mathematics.homotopy.polyhedral import direct_ends, polyhedral_start
-from shallows.mathematics.homotopy.sparse import scaled, scaling, sharpened, straight_line
+from shallows.mathematics.homotopy.sparse import scaled, scaled_exactly, scaling, sharpened, straight_line
 from shallows.mathematics.homotopy.start_systems import StartSystem, linear_product, total_degree, unit
 from shallows.mathematics.homotopy.starts import Start
 from shallows.mathematics.homotopy.systems import PolynomialSystem
@@ -111,10 +111,7 @@ class SparseProblem:
 
     def scaled_system(self) -> PolynomialSystem:
         """The exact system in the tracker's coordinates."""
-        from shallows.mathematics.homotopy.multiple_precision import scaled_exactly
-
-        exact = scaled_exactly(self.system, self._scaling.variables, self._scaling.equations)
-        return PolynomialSystem(self.system.variables, tuple(exact))
+        return PolynomialSystem(self.system.variables, tuple(scaled_exactly(self.system, self._scaling)))
 
     def _start(self, rng: np.random.Generator) -> tuple[StartSystem, complex]:
         if self._chosen.cells is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy._compiled.codes import AFFINE, PROJECTIVE
-from shallows.mathematics.homotopy.coefficients import ZERO, to_gaussian
+from shallows.mathematics.homotopy.coefficients import ZERO, GaussianRational, to_gaussian
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem, Terms
 from shallows.support.tolerances import EPSILON
@@ -72,16 +72,22 @@ def scaling(system: PolynomialSystem) -> Scaling:
 
 def scaled(system: PolynomialSystem, by: Scaling) -> list[dict[Exponents, complex]]:
     """Coefficients of the scaled system, rounded to double once, at the end."""
-    n = system.n
-    result = []
-    for i, terms in enumerate(system.equations):
-        row = {}
-        for exponents, value in terms.items():
-            shift = int(by.equations[i]) + int(np.dot(by.variables, exponents[:n]))
-            factor = Fraction(2) ** shift
-            row[exponents] = complex(float(value.real * factor), float(value.imag * factor))
-        result.append(row)
-    return result
+    return [
+        {key: complex(float(value.real), float(value.imag)) for key, value in row.items()}
+        for row in scaled_exactly(system, by)
+    ]
+
+
+def scaled_exactly(system: PolynomialSystem, by: Scaling) -> list[Terms]:
+    """The coefficients after x = 2^variables·y and fᵢ ↦ 2^equations[i]·fᵢ, without rounding; parameters stay."""
+    rows = []
+    for shift, terms in zip(by.equations.tolist(), system.equations, strict=True):
+        row: Terms = {}
+        for key, value in terms.items():
+            factor = Fraction(2) ** (shift + int(np.dot(by.variables, key[: system.n])))
+            row[key] = GaussianRational(value.real * factor, value.imag * factor)
+        rows.append(row)
+    return rows
 
 
 def sharpened(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import combinations_with_replacement
-from math import comb, lgamma, log
+from math import comb, isqrt, lgamma, log
 from typing import Any
 
 import numpy as np
@@ -195,10 +195,32 @@ def slope_matrices(slopes: Array, n: int) -> Array:
     array([[1., 2.],
            [2., 3.]])
     """
+    return symmetric_matrices(slopes / multiplicities(n, 2))
+
+
+def symmetric_matrices(entries: NDArray[Any]) -> NDArray[Any]:
+    """Symmetric matrices with these entries of degree 2 (last axis), numbers of any kind.
+
+    >>> symmetric_matrices(np.array([1, 2, 3]))
+    array([[1, 2],
+           [2, 3]])
+    """
+    n = inputs_of(entries.shape[-1])
     rows, columns = indices(n, 2).T
-    made = np.zeros((*slopes.shape[:-1], n, n))
-    made[..., rows, columns] = made[..., columns, rows] = slopes * np.where(rows == columns, 1.0, 0.5)
+    made = np.zeros((*entries.shape[:-1], n, n), entries.dtype)
+    made[..., rows, columns] = made[..., columns, rows] = entries
     return made
+
+
+def matrix_entries(matrices: NDArray[Any]) -> NDArray[Any]:
+    """The entries of symmetric matrices (last two axes)."""
+    rows, columns = indices(matrices.shape[-1], 2).T
+    return np.asarray(matrices[..., rows, columns])
+
+
+def inputs_of(size: int) -> int:
+    """n with n(n+1)/2 = size."""
+    return (isqrt(8 * size + 1) - 1) // 2
 
 
 def gradient_matrix(coefficients: Array, n: int, degree: int) -> Array:

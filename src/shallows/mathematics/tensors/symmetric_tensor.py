@@ -59,8 +59,7 @@ class SymmetricTensor(Constructed):
     def from_matrix(cls, matrix: ArrayLike) -> SymmetricTensor:
         """The tensor of degree 2 of a symmetric matrix."""
         M = symmetric_matrix("matrix", matrix)
-        rows, columns = coordinates.indices(len(M), 2).T
-        return cls(M[rows, columns], len(M), 2)
+        return cls(coordinates.matrix_entries(M), len(M), 2)
 
     @classmethod
     def from_array(cls, array: ArrayLike) -> SymmetricTensor:
@@ -136,10 +135,7 @@ class SymmetricTensor(Constructed):
         """The symmetric matrix of a tensor of degree 2."""
         if self.degree != 2:
             raise InvalidProblem(f"to_matrix needs degree 2; this tensor has degree {self.degree}.")
-        rows, columns = coordinates.indices(self.n, 2).T
-        matrix = np.empty((self.n, self.n))
-        matrix[rows, columns] = matrix[columns, rows] = self.entries
-        return matrix
+        return coordinates.symmetric_matrices(self.entries)
 
     @property
     def coefficients(self) -> Array:

@@ -17,7 +17,7 @@ from flint import arb, arb_mat
 
 from shallows.mathematics.balls.systems import rational
 from shallows.mathematics.tensors import coordinates
-from shallows.model.activations import PolynomialActivation, ReLU
+from shallows.model.activations import PolynomialActivation, ReLU, polynomial_of
 from shallows.model.data.base import Distribution
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.objective.build import labels_of
@@ -59,11 +59,10 @@ class Monomials:
     """ψ(u)_I = g_i(b) w^I of degree i = |I|, g_i(b) = Σ_j c_j C(j, i) b^(j−i), for u = (b, w) or w."""
 
     def __init__(self, problem: Problem) -> None:
-        activation, count = problem.activation, self.needed(problem)
-        assert isinstance(activation, PolynomialActivation)
+        degree, count = polynomial_of(problem.activation).degree, self.needed(problem)
         if count > MONOMIALS:
             raise InvalidProblem(
-                f"Nothing is proved here: polynomials of degree {activation.degree} in {problem.n} inputs have "
+                f"Nothing is proved here: polynomials of degree {degree} in {problem.n} inputs have "
                 f"{count:,} coefficients; proofs are for up to {MONOMIALS}."
             )
         spaces = (
@@ -73,7 +72,7 @@ class Monomials:
         )
         degrees, exact, _ = spaces[0]
         self.bias, self.n = problem.bias, problem.n
-        self.c = [arb(float(x)) for x in activation.coefficients]
+        self.c = [arb(float(x)) for x in polynomial_of(problem.activation).coefficients]
         self.count = len(exact.right)
         self.G = arb_mat([[arb(rational(x)) for x in row] for row in exact.gram.tolist()])
         rights = zip(*(space.right.tolist() for _, space, _ in spaces), strict=True)
@@ -88,8 +87,7 @@ class Monomials:
     @staticmethod
     def needed(problem: Problem) -> int:
         """How many monomials polynomials of the activation's degree have."""
-        assert isinstance(problem.activation, PolynomialActivation)
-        return comb(problem.n + problem.activation.degree, problem.n)
+        return comb(problem.n + polynomial_of(problem.activation).degree, problem.n)
 
     def gram(self, table: arb_mat) -> arb_mat:
         """The exact G times a table."""

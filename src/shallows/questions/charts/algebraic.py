@@ -62,7 +62,6 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool =
         {rank: units.restored_part(stratum) for rank, stratum in settled.items()},
         units.restored_part(limits),
         method="homotopy",
-        seed=seed,
         notes=notes,
     )
 

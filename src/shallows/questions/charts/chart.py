@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shallows.mathematics.homotopy.batches import on_client
-from shallows.model.activations import Polynomial, PolynomialActivation, Power, ReLU, Smooth
+from shallows.model.activations import Polynomial, PolynomialActivation, Power, ReLU, Smooth, polynomial_of
 from shallows.model.equivalent_power import has_equivalent_power
 from shallows.model.problem import Problem, as_problem
 from shallows.model.reduced_problem import needs_pairs, reduced, require_quadratic
@@ -62,12 +62,17 @@ def chart(
     problem = as_problem(problem)
     source = generator(rng)
     seed = int(source.integers(2**31)) if isinstance(rng, np.random.Generator) else int(rng)
+    made = _made(problem, method, certify, seed, progress)
+    return replace(made, title=f"{problem!r}", seed=seed)
+
+
+def _made(problem: Problem, method: str, certify: bool, seed: int, progress: bool) -> Chart:
     if method == "descent":
         from shallows.questions.charts.sampled import descent_chart
 
-        return replace(descent_chart(problem, seed), title=f"{problem!r}")
+        return descent_chart(problem, seed)
     if method == "exclusion" or (method == "auto" and isinstance(problem.activation, ReLU | Smooth)):
-        return replace(_by_exclusion(problem, certify, progress), title=f"{problem!r}", seed=seed)
+        return _by_exclusion(problem, certify, progress)
     if is_rounded(problem):
         return as_rounded(_of_polynomials(problem, method, certify, seed, progress), TEACHER)
     return _of_polynomials(problem, method, certify, seed, progress)
@@ -79,15 +84,15 @@ def _of_polynomials(problem: Problem, method: str, certify: bool, seed: int, pro
     if alike is not None:
         return with_outputs(problem, alike, chart(alike.single, method, certify, seed, progress=progress))
     if isinstance(problem.activation, Polynomial):
-        return replace(_of_polynomial(problem, method, certify, seed, progress), seed=seed)
+        return _of_polynomial(problem, method, certify, seed, progress)
     extended = problem.norm_neuron or bool(problem.orthogonality)
     if problem.bias and problem.orthogonality and problem.outputs > 1 and problem.outer is None:
-        return replace(_joined(problem, method, certify, seed, progress), seed=seed)
+        return _joined(problem, method, certify, seed, progress)
     if problem.bias and not (extended and problem.outputs == 1):
         return with_bias(problem, chart(problem.homogeneous(), method, certify, seed, progress=progress))
     _require_polynomial(problem)
     if problem.outputs > 1 or problem.activation == Power(1):
-        return replace(_of_outputs(problem, method, certify, seed, progress), title=f"{problem!r}", seed=seed)
+        return _of_outputs(problem, method, certify, seed, progress)
     if needs_pairs(problem):
         from shallows.questions.charts.penalty.chart import penalised_chart
 
@@ -120,7 +125,7 @@ def _of_polynomials(problem: Problem, method: str, certify: bool, seed: int, pro
         result = exact_chart(problem, seed)
     if result is None:
         raise InvalidProblem(f"method {method!r} is not available for {problem!r} in this version.")
-    return replace(result, title=f"{problem!r}", seed=seed)
+    return result
 
 
 def _of_polynomial(problem: Problem, method: str, certify: bool, seed: int, progress: bool) -> Chart:
@@ -131,12 +136,11 @@ def _of_polynomial(problem: Problem, method: str, certify: bool, seed: int, prog
     from shallows.questions.charts.quadratics.fixed_slope_chart import fixed_slope_chart, is_spread
     from shallows.questions.charts.quadratics.students import QuadraticStudents
 
-    assert isinstance(problem.activation, Polynomial)
     inner = partial(chart, method=method, certify=certify, rng=seed, progress=progress)
     power = pure_power(problem)
     if power is not None:
         return pure_power_chart(problem, power, inner)
-    if problem.activation.degree == 1 and method in ("auto", "closed-form"):
+    if polynomial_of(problem.activation).degree == 1 and method in ("auto", "closed-form"):
         from shallows.questions.charts.outputs.affine import affine_chart
 
         return affine_chart(problem, inner)

@@ -47,7 +47,6 @@ def chart_of_points(
     scope: str = "",
     families: Sequence[RealFamily] = (),
     notes: Sequence[str] = (),
-    seed: int = 0,
 ) -> Chart:
     """The chart of the found points that the problem's outer weights can realise.
 
@@ -69,7 +68,6 @@ def chart_of_points(
         notes=[*notes, *judged.notes()],
         attained=judged.attained(rows) if closed else None,
         scope=scope,
-        seed=seed,
     )
 
 

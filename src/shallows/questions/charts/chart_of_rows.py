@@ -41,7 +41,6 @@ def chart_of_rows(
     notes: Sequence[str] = (),
     attained: bool | None = None,
     scope: str = "",
-    seed: int = 0,
 ) -> Chart:
     """The chart of rows that are sorted; limits and families do not count among its points."""
     return Chart(
@@ -55,7 +54,5 @@ def chart_of_rows(
         notes=tuple(notes),
         attained=attained,
         scope=scope,
-        seed=seed,
-        title=f"{problem!r}",
         problem=problem,
     )

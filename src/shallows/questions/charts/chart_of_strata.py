@@ -18,7 +18,6 @@ def chart_of_strata(
     limits: Closure,
     *,
     method: str,
-    seed: int,
     notes: Sequence[str] = (),
 ) -> Chart:
     """Rank 0 is the zero tensor; the chart is as complete as the least complete stratum."""
@@ -34,5 +33,4 @@ def chart_of_strata(
         scope=limits.scope,
         families=[*(family for s in every for family in s.families), *limits.families],
         notes=[*notes, *(note for s in every for note in s.notes), *limits.notes],
-        seed=seed,
     )

@@ -20,6 +20,7 @@ from shallows.mathematics.homotopy.sets.components import Component
 from shallows.mathematics.homotopy.sets.decomposition import Decomposition, decompose
 from shallows.mathematics.homotopy.sets.images import ImageComponent
 from shallows.mathematics.numerical_rank import rank_of
+from shallows.mathematics.tensors.coordinates import symmetric_matrices
 from shallows.model.activations import Power
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
@@ -105,7 +106,7 @@ def critical_sets(
     sets = []
     for component in found.components:
         s = component.points[0]
-        rank = _rank(s, n, pairs)
+        rank = _rank(s)
         if rank <= problem.width:
             loss = complex(s @ gram @ s - 2 * right @ s + zero)
             sets.append(
@@ -130,9 +131,6 @@ def _equations(n: int, pairs: Sequence[tuple[int, int]], exact: ExactLoss) -> li
     return [product for product in products if product]
 
 
-def _rank(s: NDArray[np.complex128], n: int, pairs: Sequence[tuple[int, int]]) -> int:
-    matrix = np.zeros((n, n), np.complex128)
-    for (i, j), value in zip(pairs, s, strict=True):
-        matrix[i, j] = matrix[j, i] = value
-    values = np.linalg.svd(matrix, compute_uv=False)
+def _rank(s: NDArray[np.complex128]) -> int:
+    values = np.linalg.svd(symmetric_matrices(s), compute_uv=False)
     return rank_of(values, RANK, least=1.0)

@@ -13,7 +13,11 @@ from itertools import combinations
 import numpy as np
 
 from shallows.mathematics.tensors import coordinates
+from shallows.model.activations import Power
+from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.neurons.groups import all_different
+from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.geometry.ranks.identifiability import identifiability, is_identifiable
 from shallows.questions.geometry.ranks.widths import DEFECTIVE
 from shallows.support.checks import Array, counted
@@ -41,6 +45,21 @@ def refuse_moving(
         f"dimension {weights - rank} and critical points are not isolated in the weights. Fix: a smaller width, "
         f"{INSTEAD}."
     )
+
+
+def require_isolated(problem: Problem, neuron: Neuron, widest: int) -> None:
+    """Refuse widths, up to the `widest` with a trained, at which a function has infinitely many networks.
+
+    With a fixed these are neurons that are all different: of fewer, in groups of parallel weights, ∂s has fewer of the
+    same rows aᵢ ⊗ ∂ψ(wᵢ), which are independent where all are.
+    """
+    M, outer = problem.outputs, None if problem.outer is None else all_different(problem)
+    kind = f"{problem.activation!r}{' and a bias' if problem.bias else ''} in {counted(problem.n, 'input')}"
+    squares = isinstance(problem.activation, Power) and problem.degree == 2
+    turned = M > 1 and squares and outer is not None and has_parallel(outer)
+    for r in range(1, widest + 1) if outer is None else [len(outer)] * bool(outer):
+        which = f"{counted(r, 'neuron')} with {kind}{f' with {M} outputs' if M > 1 else ''}"
+        refuse_moving(NeuronEquations(neuron, r, M, outer), which, why=TURNED if turned else "")
 
 
 def require_identifiable(degree: int, n: int, rank: int) -> None:

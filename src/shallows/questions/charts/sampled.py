@@ -50,7 +50,6 @@ def descent_chart(problem: Problem, seed: int) -> Chart:
             f"end points of {RUNS} descents from Xavier starts; signatures are in parameter space",
             "shares: " + ", ".join(f"{minimum.loss:.6g}: {minimum.share:.1%}" for minimum in minima[:8]),
         ),
-        seed=seed,
     )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import polynomial_of
 from shallows.model.data.with_constant import with_constant
 from shallows.model.polynomial_target import degree_table
 from shallows.model.problem import Problem
@@ -53,8 +53,7 @@ def require_determined(problem: Problem) -> None:
     These have a constant or a linear part beside the others, so that samples in a subspace, a singular covariance, data
     on a sphere or on ±1 leave some coefficients open at every width.
     """
-    activation = problem.activation
-    assert isinstance(activation, PolynomialActivation)
+    activation = polynomial_of(problem.activation)
     d, n = activation.degree, problem.n
     degrees = range(d + 1) if problem.bias else np.flatnonzero(activation.coefficients)
     rows = np.flatnonzero(np.isin(degree_table(n, d), degrees))

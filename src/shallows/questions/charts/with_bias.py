@@ -28,4 +28,4 @@ def with_bias(problem: Problem, chart: Chart) -> Chart:
     """The chart of a problem with bias from that of `problem.homogeneous()`."""
     points = chart.critical
     critical = Points(points.table, Affine(points.maker), problem, points.places)
-    return replace(chart, critical=critical, problem=problem, title=f"{problem!r}")
+    return replace(chart, critical=critical, problem=problem)

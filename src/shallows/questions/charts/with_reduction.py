@@ -71,7 +71,5 @@ def with_reduction(problem: Problem, chart: Chart) -> Chart:
         maker = Added(maker, plain)
     elif problem.bias:
         maker = Affine(maker)
-    made = replace(
-        chart, critical=Points(table, maker, problem, points.places), problem=problem, title=f"{problem!r}"
-    )
+    made = replace(chart, critical=Points(table, maker, problem, points.places), problem=problem)
     return with_boundary(made, plain) if problem.norm_neuron and problem.bias else made

@@ -54,10 +54,9 @@ def _evenly(crossing: Crossing) -> list[int]:
 
 def _drawn(net: Network) -> tuple[Array, Array]:
     """|a|^(1/d)·w and the signs of a; the bias comes first where there is one."""
-    rows = net.W if net.bias is None else np.column_stack([net.bias, net.W])
     a = np.ravel(net.a)
     degree = int(getattr(net.activation, "degree", 1))
-    return rows * np.abs(a[:, None]) ** (1 / degree), np.sign(a)
+    return net.neurons * np.abs(a[:, None]) ** (1 / degree), np.sign(a)
 
 
 def _student(student: tuple[Array, Array]) -> list[Any]:

@@ -59,9 +59,5 @@ def is_convex(problem: Problem) -> bool:
 
 def target_is_realised(problem: Problem, rank: int) -> bool:
     """At degree 2 with a trained: whether the target itself has exactly this rank, in rationals, and fits."""
-    n = problem.n
-    T = np.zeros((n, n), dtype=object)
-    rows, columns = coordinates.indices(n, 2).T
-    T[rows, columns] = T[columns, rows] = ExactLoss.of(problem).target
-    exact = int(rational_matrix(T).rank())
+    exact = int(rational_matrix(coordinates.symmetric_matrices(ExactLoss.of(problem).target)).rank())
     return problem.outer is None and exact == rank <= problem.width

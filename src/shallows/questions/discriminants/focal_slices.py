@@ -173,7 +173,7 @@ class _System:
         """A chart around the current student, for charts of matrices that have turned far from their base."""
         if not isinstance(self.chart, MatricesOfRank) or np.linalg.norm(z[: self.k]) < _FAR:
             return self, z
-        chart = MatricesOfRank(_matrix(self.chart.value(z[: self.k]), self.chart.n), self.chart.rank)
+        chart = MatricesOfRank(coordinates.symmetric_matrices(self.chart.value(z[: self.k])), self.chart.rank)
         system = _System(chart, self.gram, self.teacher(z), self.places)
         return system, system.start()
 
@@ -239,13 +239,6 @@ def _near(row: Row, known: list[Row], places: list[int], window: Array) -> bool:
     )
 
 
-def _matrix(entries: Array, n: int) -> Array:
-    matrix = np.zeros((n, n))
-    rows, columns = coordinates.indices(n, 2).T
-    matrix[rows, columns] = matrix[columns, rows] = entries
-    return matrix
-
-
 def _scaled(
     draw: Callable[[np.random.Generator], ManifoldChart], source: np.random.Generator, teacher: Array
 ) -> ManifoldChart:
@@ -254,6 +247,6 @@ def _scaled(
     point = chart.value(chart.base)
     factor = float(np.linalg.norm(teacher)) / max(float(np.linalg.norm(point)), TINY)
     if isinstance(chart, MatricesOfRank):
-        return MatricesOfRank(_matrix(factor * point, chart.n), chart.rank)
+        return MatricesOfRank(coordinates.symmetric_matrices(factor * point), chart.rank)
     assert isinstance(chart, SumsOfPowers)
     return SumsOfPowers(chart.neurons, factor * chart.signs, chart.degree)

@@ -13,7 +13,13 @@ from shallows.questions.charts.neurons import excluded, fixed_excluded
 from shallows.questions.charts.neurons import patches as patches_room
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
-from shallows.questions.charts.neurons.excluded import FEW_BOXES, MOST_BOXES, all_real, is_excludable
+from shallows.questions.charts.neurons.excluded import (
+    FEW_BOXES,
+    MOST_BOXES,
+    all_real,
+    is_excludable,
+    told_apart,
+)
 from shallows.questions.charts.neurons.patches import Places
 from shallows.questions.charts.neurons.polynomials import combination, product
 from shallows.questions.charts.neurons.square_ratio import SquareRatio
@@ -233,8 +239,8 @@ def test_places_with_weights_are_excused_only_where_no_zero_is():
 @pytest.mark.parametrize("outer", ["free", "ones"])
 def test_three_inputs_and_a_bias_take_no_path(outer, monkeypatch):
     """z + z³: complex points take minutes to count. What Newton's method finds, in quadrature, is listed."""
-    monkeypatch.setattr(excluded, "neuron_stratum", None)
-    monkeypatch.setattr(fixed_excluded, "neuron_stratum", None)
+    monkeypatch.setattr(excluded, "neuron_stratum", lambda *_, **__: pytest.fail("a path"))
+    monkeypatch.setattr(fixed_excluded, "neuron_stratum", lambda *_, **__: pytest.fail("a path"))
     teacher = sh.Network(np.eye(3), activation=sh.Polynomial(ODD))
     chart = sh.chart(sh.Problem(teacher, sh.Gaussian(3), width=1, bias=True, outer=outer))
     assert chart.completeness == "proved" and chart.scope == ""
@@ -276,3 +282,14 @@ def test_where_intervals_leave_something_open_paths_are_followed(monkeypatch):
     assert not excluded.is_long_to_count(drawn(ODD, True, "random")) and not excluded.is_long_to_count(
         drawn(SHIFTED, True, "random", n=3)
     )
+
+
+def test_what_is_not_proved_leaves_the_list_open():
+    """A point twice is one; a point that is no zero cannot be told apart from one."""
+    problem = drawn(BENT, False, "random")
+    space = PolynomialSpace.of(problem)
+    system = NeuronSystem(NeuronEquations(own_neuron(problem), 1), space.exact)
+    points = all_real(problem, space, system).points
+    again = told_apart(system, np.concatenate([points, points[:1]]), 3)
+    assert again.boxes == 3 and len(again.points) == len(points)
+    assert told_apart(system, np.concatenate([points, points[:1] + 0.37]), 3) is None

@@ -5,6 +5,7 @@ import pytest
 from tests.questions.charts.gradient_zeros import gradient_zeros
 
 import shallows as sh
+from shallows.questions.charts.neurons.constants import constant_network, constant_neurons
 from shallows.questions.charts.neurons.neuron import Neuron, whole_network
 from shallows.questions.charts.outputs.neuron_system import OutputSpaces
 
@@ -103,13 +104,29 @@ def test_the_network_as_one_map():
     spaces = OutputSpaces.of(sh.Problem(None, sh.Samples(X, Y), 1, sh.Polynomial([0.0, 1.0, 1.0])))
     moved = spaces.less(np.arange(10.0))
     np.testing.assert_allclose(moved.target, spaces.target - np.arange(10.0), atol=1e-9)
+    s = np.arange(10.0)
+    assert moved.energy == pytest.approx(spaces.energy - 2 * spaces.right @ s + s @ spaces.gram @ s)
+    assert moved.floor == pytest.approx(spaces.floor)
+
+
+def test_constants_are_those_of_each_output():
+    problem = sh.Problem(None, sh.Samples(X, Y), 2, sh.Polynomial([2.0, 0.0, 1.0]))
+    net, kind = constant_network(problem, np.array([3.0, -5.0]), constant_neurons(problem))
+    np.testing.assert_allclose(net(X), np.tile([3.0, -5.0], (len(X), 1)))
+    spaces = OutputSpaces.of(problem)
+    constants = spaces.constants([2.0, -3.0]).reshape(2, -1)
+    assert constants[:, spaces.first.at == 0].ravel().tolist() == [2.0, -3.0]
+    assert not constants[:, spaces.first.at > 0].any()
+    assert kind == "" and net.a[:, 1].tolist() == [0.0, 0.0]  # the other neuron is idle
 
 
 def test_what_is_refused_says_why():
     with pytest.raises(sh.InvalidProblem, match="homotopy only"):
         sh.chart(sh.Problem(None, sh.Samples(X, Y), 1, sh.Polynomial([0.0, 1.0, 1.0])), method="exact")
-    with pytest.raises(sh.InvalidProblem, match="Infinitely many networks"):
-        sh.chart(sh.Problem(None, sh.Samples(X, Y), 4, sh.Polynomial([0.0, 1.0, 1.0])))
+    words = r"neurons with Polynomial\(\[0.0, 1.0, 1.0\]\) in 2 inputs with 2 outputs"
+    for first, width, outer in ((3, 4, "free"), (6, 6, np.random.default_rng(3).standard_normal((2, 6)))):
+        with pytest.raises(sh.InvalidProblem, match=f"Infinitely many networks of {first} {words}"):
+            sh.chart(sh.Problem(None, sh.Samples(X, Y), width, sh.Polynomial([0.0, 1.0, 1.0]), outer))
 
 
 def test_neurons_that_see_no_target_are_not_in_use():

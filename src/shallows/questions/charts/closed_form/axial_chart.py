@@ -79,7 +79,7 @@ def axial_chart(problem: Problem, certify: bool, progress: bool = False) -> Char
         if stratum is None:
             return None
         strata[rank] = units.restored_part(stratum)
-    return chart_of_strata(problem, strata, Closure(), method="closed-form", seed=0)
+    return chart_of_strata(problem, strata, Closure(), method="closed-form")
 
 
 class _Undecided(Exception):

@@ -28,11 +28,7 @@ def full_rank_stratum(problem: Problem, certify: bool) -> Stratum:
 
 def is_singular(problem: Problem) -> bool:
     """Whether det T = 0, T = G⁻¹b in exact arithmetic."""
-    n = problem.n
-    T = np.zeros((n, n), dtype=object)
-    rows, columns = coordinates.indices(n, 2).T
-    T[rows, columns] = T[columns, rows] = ExactLoss.of(problem).target
-    return bool(rational_matrix(T).det() == 0)
+    return bool(rational_matrix(coordinates.symmetric_matrices(ExactLoss.of(problem).target)).det() == 0)
 
 
 def full_rank_points(problem: Problem, certify: bool) -> list[RealPoint]:

@@ -54,7 +54,7 @@ def fills_at(problem: Problem) -> int:
 
 def norm_neuron_stratum(problem: ReducedProblem, certify: bool) -> Stratum:
     """The points T − σq of rank n − 1, n counting a constant: one a simple eigenvalue σ of T, or of T modulo that."""
-    exact = _exact_matrix(problem)
+    exact = coordinates.symmetric_matrices(ExactLoss.of(problem).target)
     if problem.reduction.constants and not exact[0, 0]:
         return _without_constant(problem, exact)
     form = _schur(exact) if problem.reduction.constants else exact
@@ -97,14 +97,6 @@ def _without_constant(problem: ReducedProblem, T: NDArray[Any]) -> Stratum:
         notes = [] if len(found) == len(sigma) else [NEARLY_EQUAL]
     level = "count-matched" if linear.any() and problem.n > 2 else "proved"
     return Stratum(found, Counts(None, len(found), MODULO), [], notes, level)
-
-
-def _exact_matrix(problem: Problem) -> NDArray[Any]:
-    """T as fractions, the least-squares one for labels."""
-    T = np.zeros((problem.n, problem.n), dtype=object)
-    rows, columns = coordinates.indices(problem.n, 2).T
-    T[rows, columns] = T[columns, rows] = ExactLoss.of(problem).target
-    return T
 
 
 def _point(problem: ReducedProblem, exact: NDArray[Any], value: float, error: float | None) -> RealPoint:

@@ -97,10 +97,7 @@ def spectrum_of(problem: Problem) -> Spectrum | None:
 
 def exact_matrix(problem: Problem) -> NDArray[Any]:
     """T at degree 2 as the fractions that were given."""
-    T = np.zeros((problem.n, problem.n), dtype=object)
-    rows, columns = coordinates.indices(problem.n, 2).T
-    T[rows, columns] = T[columns, rows] = exact_target(problem)
-    return T
+    return coordinates.symmetric_matrices(exact_target(problem))
 
 
 def enclosure_of(problem: Problem, spectrum: Spectrum) -> EigenEnclosure | None:

@@ -26,11 +26,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.charts.closure.term_map import ONE, ZERO, Term, TermMap, read, summed, write
+from shallows.questions.charts.closure.term_map import ONE, ZERO, SummedMap, read, write
 
 
 @dataclass(frozen=True)
-class Parameterization(TermMap):
+class Parameterization(SummedMap):
     """x ↦ s for blocks of merged neurons in n variables, with w_c = 1 in each; `chart` is c, or one for each block."""
 
     degree: int
@@ -72,10 +72,22 @@ class Parameterization(TermMap):
         """The dimension of the stratum: n for one neuron, 2n − 1 and 3n − 2 for merged ones."""
         return sum({1: self.n, 2: 2 * self.n - 1, 3: 3 * self.n - 2}[abs(block)] for block in self.blocks)
 
-    @cached_property
-    def terms(self) -> list[Term]:
-        """All summands of all entries."""
-        return summed(_summands(self))
+    def _summands(self) -> Iterator[tuple[int, Fraction, list[int]]]:
+        """For each entry I of w^(d−k) v₁⋯v_k: the slots of I that v takes, in all orders, over the number of orders."""
+        table = coordinates.indices(self.n, self.degree).tolist()
+        for (block, places), sign in zip(self.layout, np.sign(self.blocks).tolist(), strict=True):
+            w, others = places[0], places[1:]
+            products: list[tuple[tuple[list[int], ...], list[int]]] = [((), others[0])]
+            if block == 2:
+                products = [((others[0],), [])]
+            elif block == 3:
+                products = [((others[0], others[0]), []), ((others[1],), [])]
+            for directions, scale in products:
+                for entry, index in enumerate(table):
+                    for symbols, share in slots(tuple(index), len(directions)):
+                        taken = [row[x] for row, x in zip(directions, symbols[0], strict=True)]
+                        own = [w[x] for x in symbols[1]]
+                        yield entry, (sign if len(directions) == 2 else 1) * share, [*own, *taken, *scale]
 
     def vectors(self, x: NDArray[np.inexact]) -> list[list[NDArray[np.inexact]]]:
         """For each block its vectors: [a, w], [w, v] or [w, v, u]; a is a number in an array."""
@@ -104,24 +116,6 @@ class Parameterization(TermMap):
             for row, values in zip(places, moved, strict=True):
                 write(x, row, values if np.iscomplexobj(x) else np.real(values))
         return x
-
-
-def _summands(given: Parameterization) -> Iterator[tuple[int, Fraction, list[int]]]:
-    """For each entry I of w^(d−k) v₁⋯v_k: the slots of I that v takes, in all orders, over the number of orders."""
-    table = coordinates.indices(given.n, given.degree).tolist()
-    for (block, places), sign in zip(given.layout, np.sign(given.blocks).tolist(), strict=True):
-        w, others = places[0], places[1:]
-        products: list[tuple[tuple[list[int], ...], list[int]]] = [((), others[0])]
-        if block == 2:
-            products = [((others[0],), [])]
-        elif block == 3:
-            products = [((others[0], others[0]), []), ((others[1],), [])]
-        for directions, scale in products:
-            for entry, index in enumerate(table):
-                for symbols, share in slots(tuple(index), len(directions)):
-                    taken = [row[x] for row, x in zip(directions, symbols[0], strict=True)]
-                    own = [w[x] for x in symbols[1]]
-                    yield entry, (sign if len(directions) == 2 else 1) * share, [*own, *taken, *scale]
 
 
 def largest_coordinates(vectors: list[list[NDArray[np.inexact]]]) -> tuple[int, ...]:

@@ -120,6 +120,19 @@ class TermMap(ABC):
         return H
 
 
+class SummedMap(TermMap, ABC):
+    """A map whose terms are summands, those of one monomial together."""
+
+    @abstractmethod
+    def _summands(self) -> Iterable[tuple[int, Fraction, list[int]]]:
+        """c · ∏ x_p, as (entry, c, places p)."""
+
+    @cached_property
+    def terms(self) -> list[Term]:
+        """All summands of all entries."""
+        return summed(self._summands())
+
+
 class EquationsMap(TermMap, ABC):
     """The map of critical equations that say how many numbers there are."""
 

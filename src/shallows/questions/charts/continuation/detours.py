@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.certification import certify
+from shallows.mathematics.homotopy.families import Family
 from shallows.mathematics.homotopy.parameter import solve_member
 from shallows.mathematics.homotopy.solutions import Solutions, SolutionSet
 from shallows.mathematics.same_points import SAME, close_pairs, nearest
@@ -101,21 +102,28 @@ class Detours:
 
     def _tracked(self, way: int) -> Solutions | None:
         """All paths to the wanted member; None when the random member in between was not reached."""
+        start, goal = self.known.parameters, self.wanted.parameters
         try:
-            return solve_member(
-                self.family,
-                self.known.points,
-                self.known.parameters.tolist(),
-                self.wanted.parameters.tolist(),
-                rng=self.seed + way,
-                detour=way > 0,
-                on_incomplete="return",
-                settings=SETTINGS,
-                give_up=FEW,
-                progress=self.tell,
-            )
+            return self._between(self.family, self.known.points, start, goal, way)
         except IncompleteChart:
             return None
+
+    def _between(
+        self, members: Family, points: Complex, start: Complex, goal: Complex, way: int
+    ) -> Solutions:
+        """All paths from these solutions of one member to another."""
+        return solve_member(
+            members,
+            points,
+            start.tolist(),
+            goal.tolist(),
+            rng=self.seed + way,
+            detour=way > 0,
+            on_incomplete="return",
+            settings=SETTINGS,
+            give_up=FEW,
+            progress=self.tell,
+        )
 
     def _joined(self) -> list[Solutions]:
         """Every way with the regular ends of all of them; those it lost and others found are no longer lost."""

@@ -67,7 +67,7 @@ def exact_chart(problem: Problem, seed: int) -> Chart:
         _require_binary(problem)
     strata = {rank: _stratum(problem, rank, seed) for rank in range(1, top + 1)}
     limits = _binary_limits(problem, seed) if merging(problem) else Closure()
-    return chart_of_strata(problem, strata, limits, method="exact", seed=seed)
+    return chart_of_strata(problem, strata, limits, method="exact")
 
 
 def _stratum(problem: Problem, rank: int, seed: int) -> Stratum:
@@ -195,24 +195,10 @@ def _middle(box: tuple[tuple[Fraction, Fraction], ...]) -> Array:
 
 
 def critical_equations(problem: Problem, sign: int) -> list[Polynomial]:
-    """∂_x of (ε τ(u)ᵀGτ(u)/2 − gᵀτ(u)) as exact polynomials in u."""
-    n, d = problem.n, problem.degree
-    exponents = [tuple(int(c) for c in row) for row in coordinates.exponents(n, d)]
-    exact = ExactLoss.of(problem)
-    gram, g = exact.gram.tolist(), exact.right.tolist()
-    equations: list[Polynomial] = []
-    for x in range(n):
-        terms: Polynomial = {}
-        for i, left in enumerate(exponents):
-            if not left[x]:
-                continue
-            slope = tuple(c - (y == x) for y, c in enumerate(left))
-            terms[slope] = terms.get(slope, Fraction(0)) - g[i] * left[x]
-            for j, right in enumerate(exponents):
-                key = tuple(a + b for a, b in zip(slope, right, strict=True))
-                terms[key] = terms.get(key, Fraction(0)) + sign * gram[i][j] * left[x]
-        equations.append({key: value for key, value in terms.items() if value})
-    return equations
+    """Half the slopes of the loss of ε τ(u) as exact polynomials in u."""
+    equations = PowerEquations(problem.degree, problem.n, 1)
+    system = PowerSystem.of(problem, equations, (float(sign),), partial(ExactLoss.of, problem))
+    return system.polynomials()
 
 
 def _rank_one_points(problem: Problem, seed: int) -> Stratum:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from shallows.model.network import Network
 from shallows.model.problem import Problem
+from shallows.questions.charts.points.kinds import kind_at
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.rows import ChartRow, Lifts, isolated, made, points_in_order
 from shallows.questions.charts.result import Chart
@@ -43,15 +44,11 @@ class Listed:
 
     def kind(self, lowest: float, attained: bool) -> str:
         """What it is, given an upper bound on the lowest loss of all."""
-        _, zero, negative = self.signature
-        positive = self.signature[0]
-        if negative and not positive and zero == self.dimension and not self.escapes:
-            return "local maximum" if not self.dimension else "saddle"
-        if negative or self.escapes:
+        if self.escapes:
             return "saddle"
-        if attained and self.loss[0] <= lowest:
+        if not self.signature[2] and attained and self.loss[0] <= lowest:
             return "global minimum"
-        return "degenerate" if zero > self.dimension else "local minimum"
+        return kind_at(self.signature, self.dimension)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from shallows.questions.charts.exclusion.blown_up import Blown, blown_up
 from shallows.questions.charts.exclusion.polynomial_form import PolynomialForm
 from shallows.questions.charts.exclusion.smooth_form import SmoothForm
 from shallows.questions.charts.exclusion.smooth_near_zero import SUPREMA, NearZero, near_zero
-from shallows.questions.charts.exclusion.smooth_system import SmoothSystem
+from shallows.questions.charts.exclusion.smooth_system import SmoothSystem, cross, dot
 from shallows.questions.charts.exclusion.smooth_target import SmoothTarget
 
 #: (2/π) E[λ²] E[1/λ] times the weight's square, q with SK′ ≥ q/s, and from which s on: tanh has
@@ -42,19 +42,15 @@ BLOWN = (0.25, 0.12, 0.04)
 
 def energy(form: SmoothForm | PolynomialForm, target: SmoothTarget) -> Intervals:
     """E y², one interval."""
-    total = Intervals.exact(np.zeros(1))
+    total = nothing = Intervals.exact(np.zeros(1))
     for i in range(len(target.exact)):
         u = [target.vectors[i, k : k + 1] for k in range(target.rank)]
         own = form.own(target.squares[i : i + 1]).value
         total = total + own * target.outer[i] * target.outer[i]
         for j in range(i):
             v = target.vectors[j]
-            inner = sum((u[k] * v[k] for k in range(target.rank)), Intervals.exact(np.zeros(1)))
-            cross = Intervals.exact(np.zeros(1))
-            for k in range(target.rank):
-                for m in range(k):
-                    cross = cross + (u[k] * v[m] - u[m] * v[k]).square()
-            pair = form.cross(target.squares[i : i + 1], target.squares[j], inner, cross).value
+            inner, across = dot(u, v, nothing), cross(u, v, nothing)
+            pair = form.cross(target.squares[i : i + 1], target.squares[j], inner, across).value
             total = total + pair * target.outer[i] * target.outer[j] * 2.0
     return total
 

@@ -97,7 +97,7 @@ class SmoothSystem:
         gc = [[nothing] * m for _ in range(m)]
         for j in range(len(t.exact)):
             v, T, b = t.vectors[j], t.squares[j], t.outer[j]
-            C, X = _dot(p, v, nothing), _cross(p, v, nothing)
+            C, X = dot(p, v, nothing), cross(p, v, nothing)
             X = X if extra is None else X + extra * T
             F = self.form.cross(S, T, C, X)
             c, f, fs = c + F.value * b, f + F.s * b, fs + F.ss * b
@@ -176,14 +176,15 @@ class SmoothSystem:
         return Intervals.stack([Intervals.stack(row) for row in table], axis=1)
 
 
-def _dot(p: Vector, v: Intervals, nothing: Intervals) -> Intervals:
+def dot(p: Vector, v: Intervals, nothing: Intervals) -> Intervals:
+    """p·v."""
     total = nothing
     for k in range(len(p)):
         total = total + p[k] * v[k]
     return total
 
 
-def _cross(p: Vector, v: Intervals, nothing: Intervals) -> Intervals:
+def cross(p: Vector, v: Intervals, nothing: Intervals) -> Intervals:
     """‖p‖²‖v‖² − (p·v)², as a sum of squares."""
     total = nothing
     for k in range(len(p)):

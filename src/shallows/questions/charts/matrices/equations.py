@@ -65,9 +65,7 @@ class LowRankEquations(CommonEquations):
     def split(self, x: Complex) -> tuple[Complex, Complex]:
         """A and U from the unknowns."""
         r, heads = self.r, self.r * (self.r + 1) // 2
-        rows, columns = coordinates.indices(r, 2).T
-        A = np.empty((r, r), x.dtype)
-        A[rows, columns] = A[columns, rows] = x[:heads]
+        A = coordinates.symmetric_matrices(x[:heads])
         return A, np.concatenate([np.eye(r, dtype=x.dtype), x[heads:].reshape(self.n - r, r)])
 
     def matrix(self, x: Complex) -> Complex:
@@ -77,9 +75,7 @@ class LowRankEquations(CommonEquations):
     def matrices(self, points: Complex) -> Complex:
         """S = U A Uᵀ for every row of unknowns."""
         count, r, heads = len(points), self.r, self.r * (self.r + 1) // 2
-        rows, columns = coordinates.indices(r, 2).T
-        A = np.zeros((count, r, r), points.dtype)
-        A[:, rows, columns] = A[:, columns, rows] = points[:, :heads]
+        A = coordinates.symmetric_matrices(points[:, :heads])
         top = np.broadcast_to(np.eye(r, dtype=points.dtype), (count, r, r))
         U = np.concatenate([top, points[:, heads:].reshape(count, self.n - r, r)], axis=1)
         return np.asarray(U @ A @ U.transpose(0, 2, 1))
@@ -87,14 +83,13 @@ class LowRankEquations(CommonEquations):
     def unknowns_in(self, frame: Array, matrices: Complex) -> Complex:
         """The unknowns, a row a matrix, with Rᵀ S R = (I; Z) A (I; Z)ᵀ in an orthogonal frame R."""
         r, S = self.r, frame.T @ matrices @ frame
-        rows, columns = coordinates.indices(r, 2).T
         A = S[:, :r, :r]
         rest = S[:, r:, :r].transpose(0, 2, 1)
         try:
             Z = np.linalg.solve(A, rest).transpose(0, 2, 1)
         except np.linalg.LinAlgError:  # a singular end of lower rank, exactly: zero
             Z = (np.linalg.pinv(A) @ rest).transpose(0, 2, 1)
-        return np.concatenate([A[:, rows, columns], Z.reshape(len(S), (self.n - r) * r)], axis=1)
+        return np.concatenate([coordinates.matrix_entries(A), Z.reshape(len(S), (self.n - r) * r)], axis=1)
 
     def frame(self, rng: np.random.Generator) -> Array:
         """A random orthogonal frame R in which to write S = R U A Uᵀ Rᵀ."""
@@ -106,8 +101,7 @@ class LowRankEquations(CommonEquations):
 
     def tensors(self, points: Complex) -> Complex:
         """The upper triangles of S, a row a point."""
-        rows, columns = coordinates.indices(self.n, 2).T
-        return np.asarray(self.matrices(points)[:, rows, columns])
+        return coordinates.matrix_entries(self.matrices(points))
 
     def orbit(self, x: Complex) -> Complex:
         """S determines A and Z: no symmetry."""

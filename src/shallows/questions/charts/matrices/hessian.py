@@ -53,9 +53,8 @@ def _half_gradient(system: LowRankSystem, x: Array) -> Array:
     tensor = np.linalg.multi_dot(
         [system.frame, system.equations.matrix(x.astype(np.complex128)).real, system.frame.T]
     )
-    rows, columns = coordinates.indices(system.equations.n, 2).T
     D = _tangents(system, *_split(system, x))
-    return np.asarray(D @ system.gram @ (tensor[rows, columns] - system.target))
+    return np.asarray(D @ system.gram @ (coordinates.matrix_entries(tensor) - system.target))
 
 
 def _split(system: LowRankSystem, x: Array) -> tuple[Array, Array]:
@@ -77,12 +76,11 @@ def _changes(r: int) -> Array:
 def _tangents(system: LowRankSystem, A: Array, U: Array) -> Array:
     """D, whose rows are the tangent vectors ∂s: in the entries of A, then in Z_kl."""
     n, r, R = system.equations.n, system.equations.r, system.frame
-    rows, columns = coordinates.indices(n, 2).T
     RU, UA = R @ U, R @ U @ A
     along = RU @ _changes(r) @ RU.T
     turned = R.T[r:, None, :, None] * UA.T[None, :, None, :]
     across = (turned + turned.swapaxes(2, 3)).reshape((n - r) * r, n, n)
-    return np.ascontiguousarray(np.concatenate([along, across])[:, rows, columns])
+    return np.ascontiguousarray(coordinates.matrix_entries(np.concatenate([along, across])))
 
 
 def half_hessian(system: LowRankSystem, x: Array) -> tuple[Array, Array]:
@@ -95,10 +93,9 @@ def half_hessian(system: LowRankSystem, x: Array) -> tuple[Array, Array]:
     """
     n, r, R = system.equations.n, system.equations.r, system.frame
     A, U = _split(system, x)
-    rows, columns = coordinates.indices(n, 2).T
     D, RU = _tangents(system, A, U), R @ U
     S = RU @ A @ RU.T
-    e = system.gram @ (S[rows, columns] - system.target)
+    e = system.gram @ (coordinates.matrix_entries(S) - system.target)
     P = R.T @ coordinates.slope_matrices(e, n) @ R
     H = D @ system.gram @ D.T
     size = len(_changes(r))

@@ -236,10 +236,7 @@ def _restored(resolved: Resolved, even: BalancedProblem, how: str) -> _Ends:
 
 def _half_symmetric(right: NDArray[Any], n: int) -> NDArray[Any]:
     """B with vᵀBv = bᵀτ(v), exactly."""
-    rows, columns = coordinates.indices(n, 2).T
-    B = np.zeros((n, n), dtype=object)
-    B[rows, columns] = B[columns, rows] = right * fractions(np.where(rows == columns, 1.0, 0.5))
-    return B
+    return coordinates.symmetric_matrices(right / fractions(coordinates.multiplicities(n, 2)))
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import polynomial_of
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.neuron_limits.blocks import Single
@@ -20,7 +20,9 @@ LOWER = 1e-6
 
 def unlisted(problem: Problem, space: PolynomialSpace, placed: list[Placed], seed: int) -> list[str]:
     """What is said where some networks have a lower loss than all that is listed."""
-    excess = space.excess(np.array([item.entries(space) for item in placed]).reshape(-1, len(space.right)))
+    excess = space.excess(
+        np.array([item.row(space).entries for item in placed]).reshape(-1, len(space.right))
+    )
     reached = _lowest(problem, space, seed)
     if reached >= excess.min(initial=np.inf) - LOWER * float(space.energy):
         return []
@@ -30,7 +32,6 @@ def unlisted(problem: Problem, space: PolynomialSpace, placed: list[Placed], see
 
 def _lowest(problem: Problem, space: PolynomialSpace, seed: int) -> float:
     """The least excess of the loss that descents come to."""
-    assert isinstance(problem.activation, PolynomialActivation)
-    blocks = (Single(tuple(problem.activation.coefficients.tolist())),) * problem.width
+    blocks = (Single(tuple(polynomial_of(problem.activation).coefficients.tolist())),) * problem.width
     ((map_, starts),) = drawn_starts(problem, space, blocks, RUNS, np.random.default_rng([seed, 12])).items()
     return float(descended(map_, map_.linear, np.array(starts), space.gram, space.right, STEPS).min())

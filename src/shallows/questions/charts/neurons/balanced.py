@@ -14,7 +14,7 @@ import numpy as np
 from numpy.polynomial import Polynomial as Series
 
 from shallows.mathematics.tensors import coordinates
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import polynomial_of
 from shallows.model.data.base import Distribution
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.polynomial_target import degree_table
@@ -97,9 +97,8 @@ def whitening(matrix: Array) -> Array:
 
 
 def _without_bias(problem: Problem, space: PolynomialSpace, weight: float) -> _Parts:
-    assert isinstance(problem.activation, PolynomialActivation)
     B = whitening(second_moments(problem)[1])
-    c = problem.activation.coefficients[space.at]
+    c = polynomial_of(problem.activation).coefficients[space.at]
     T = weight * c[:, None] * blocks_of_degrees(B, space.degrees)
     stretch = _stretch(problem, space, T)
     frame = stretch * B
@@ -133,8 +132,7 @@ def _stretch(problem: Problem, space: PolynomialSpace, T: Array) -> float:
 
 
 def _with_bias(problem: Problem, space: PolynomialSpace, weight: float) -> _Parts:
-    assert isinstance(problem.activation, PolynomialActivation)
-    n, d, c = problem.n, space.degree, problem.activation.coefficients
+    n, d, c = problem.n, space.degree, polynomial_of(problem.activation).coefficients
     at = degree_table(n, d)
     seen = np.isin(at, space.degrees)  # all, or all but constants
     mean, square = second_moments(problem)

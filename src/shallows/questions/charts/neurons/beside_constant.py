@@ -17,7 +17,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from shallows.model.activations import Polynomial, PolynomialActivation
+from shallows.model.activations import Polynomial, polynomial_of
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
@@ -51,17 +51,15 @@ def has_mirrored_beside(problem: Problem) -> bool:
     mirror = mirror_of(problem)
     if problem.outer is not None or problem.width == 1 or mirror is None or not mirror.value:
         return False
-    assert isinstance(problem.activation, PolynomialActivation)
     if problem.bias:
         return not (is_wide_line(problem) and is_cubic(problem))
-    powers = np.count_nonzero(problem.activation.coefficients)
+    powers = np.count_nonzero(polynomial_of(problem.activation).coefficients)
     return not constant_neurons(problem) and (problem.n > 1 or bool(powers > PAIRED))
 
 
 def without_constant(problem: Problem) -> Problem:
     """The problem of the other neurons: an activation without a constant, but for a bias, at one neuron fewer."""
-    assert isinstance(problem.activation, PolynomialActivation)
-    c = problem.activation.coefficients.copy()
+    c = polynomial_of(problem.activation).coefficients.copy()
     c[0] = c[0] if problem.bias else 0.0
     activation = Polynomial(c.tolist())
     return Problem(problem.target, problem.data, problem.width - 1, activation, bias=problem.bias)

@@ -16,11 +16,12 @@ from shallows.questions.charts.neurons.beside_constant import (
 )
 from shallows.questions.charts.neurons.found import Found
 from shallows.questions.charts.neurons.idle import network
-from shallows.questions.charts.neurons.kinds import Placed, hessian_kind
+from shallows.questions.charts.neurons.kinds import Placed
 from shallows.questions.charts.neurons.real import NeuronPoint
 from shallows.questions.charts.neurons.singular import NeuronFamily, examine_ends
 from shallows.questions.charts.neurons.task import Task
 from shallows.questions.charts.neurons.wide import charted_beside
+from shallows.questions.charts.points.kinds import hessian_kind
 from shallows.questions.charts.points.stratum import POINT_ERROR
 
 
@@ -59,7 +60,11 @@ def _place(problem: Problem, ways: list[NeuronPoint], family: NeuronFamily | Non
         return
     nets = [network(problem, way.W, way.a) for way in ways]
     dimension = 0 if family is None else family.dimension
-    kinds = [hessian_kind(problem, net, dimension) for net in nets] if ways[0].W.any(axis=1).all() else [""]
+    kinds = (
+        [hessian_kind(problem.hessian(net), dimension) for net in nets]
+        if ways[0].W.any(axis=1).all()
+        else [""]
+    )
     at = kinds.index("saddle") if "saddle" in kinds else 0
     kind = kinds[at] if ways[at].rank == problem.width else ""
     found.placed.append(Placed(ways[at], nets[at], family, kind=kind))

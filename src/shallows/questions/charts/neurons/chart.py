@@ -7,9 +7,8 @@ the activation is flat at w = 0 (`constants`) any of them may also be constant.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from shallows.model.network import Network
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.algebraic import NO_TARGET
-from shallows.questions.charts.isolation import refuse_moving
+from shallows.questions.charts.isolation import require_isolated
 from shallows.questions.charts.neuron_limits.ends import has_searched_limits
 from shallows.questions.charts.neuron_limits.one_neuron_limits import Limits, one_neuron_limits
 from shallows.questions.charts.neuron_limits.reached import unlisted
@@ -37,9 +36,8 @@ from shallows.questions.charts.neurons.beside_constant import (
 )
 from shallows.questions.charts.neurons.beside_constant_strata import add_beside_constant
 from shallows.questions.charts.neurons.constants import (
-    ConstantNeuron,
     any_constants,
-    constant_kind,
+    constant_network,
     constant_neurons,
 )
 from shallows.questions.charts.neurons.double_roots import (
@@ -48,11 +46,10 @@ from shallows.questions.charts.neurons.double_roots import (
     has_double_roots,
     leaves_slopes_out,
 )
-from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.exact import exact_stratum
 from shallows.questions.charts.neurons.excluded import is_excludable, one_neuron_stratum
 from shallows.questions.charts.neurons.found import Found
-from shallows.questions.charts.neurons.groups import Arrangement, all_different, arrangements
+from shallows.questions.charts.neurons.groups import Arrangement, arrangements
 from shallows.questions.charts.neurons.idle import network, zero_network
 from shallows.questions.charts.neurons.kinds import Placed
 from shallows.questions.charts.neurons.line_folds import (
@@ -74,7 +71,6 @@ from shallows.questions.charts.neurons.stratum import (
     NeuronStratum,
     neuron_stratum,
     own_neuron,
-    shifted_space,
 )
 from shallows.questions.charts.neurons.task import Task
 from shallows.questions.charts.neurons.weightless import NOT_AT_REST, placed
@@ -85,7 +81,6 @@ from shallows.questions.charts.outputs.neuron_system import OutputSpaces
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
-from shallows.support.checks import counted
 from shallows.support.progress import status_line
 
 #: What is proved about a point that a formula gives, a rounding or two of rational numbers off.
@@ -104,7 +99,7 @@ def neurons_chart(
 
     `charted` makes charts of powers, which limits of one trained neuron are.
     """
-    require_isolated(problem)
+    require_isolated(problem, own_neuron(problem), charted_width(problem))
     engine = exact_stratum if method == "exact" else neuron_stratum
     task = Task(problem, PolynomialSpace.of(problem), certify, seed, progress, engine)
     if problem.outer is None:
@@ -120,7 +115,7 @@ def neurons_chart(
         found.limits, found.searched = known or (limits.searched and found.limits), limits.searched
         if limits.searched and not found.limits:
             found.left_out += [*beyond_search(problem), *unlisted(problem, task.space, found.placed, seed)]
-    return assembled(problem, task.space, found, seed, method)
+    return assembled(problem, task.space, found, method)
 
 
 def _limits(task: Task, charted: Callable[[Problem], Chart] | None) -> Limits | None:
@@ -153,26 +148,6 @@ def _beside_networks(networks: list[Placed], limits: list[Placed]) -> list[Place
         if not same:
             listed.append(limit)
     return listed
-
-
-def require_isolated(problem: Problem) -> None:
-    """Refuse widths at which a function has infinitely many networks: their critical points are not isolated."""
-    neuron = own_neuron(problem)
-    tried: Iterable[NeuronEquations]
-    if problem.outer is None:
-        tried = (NeuronEquations(neuron, r) for r in range(1, charted_width(problem) + 1))
-    else:
-        tried = (NeuronEquations(neuron, len(w), outer=w) for w in _fixed_weights(problem) if w)
-    for equations in tried:
-        with_bias = " and a bias" if problem.bias else ""
-        which = f"{counted(equations.r, 'neuron')} with {problem.activation!r}{with_bias}"
-        refuse_moving(equations, f"{which} in {counted(problem.n, 'input')}")
-
-
-def _fixed_weights(problem: Problem) -> Iterator[tuple[tuple[float, ...], ...]]:
-    """Those of all arrangements, of neurons that are all different first: many neurons have many arrangements."""
-    yield all_different(problem)
-    yield from (item.weights for item in arrangements(problem))
 
 
 def _trained(task: Task) -> None:
@@ -269,22 +244,17 @@ def _add_constant(problem: Problem, space: PolynomialSpace, found: Found) -> Non
     bound = found.bounds.get(1)
     found.count(1, 1)
     found.bounds[1] = None if bound is None else bound + 1
-    entries = np.zeros(len(space.right))
-    entries[place] = value
-    made = partial(_constant, problem, value)
-    first = made(constants[0])
-    net, kind = (first, "") if problem.width > 1 else constant_kind(problem, made, constants)
+    entries = space.constant(value)
+    net, kind = constant_network(problem, value, constants)
     proof = Certificate(_ulp(value), True, value != 0.0, FORMULA)
-    point = NeuronPoint(constants[0].w[None], first.a[:1], entries, (1, 0, 0), proof)
+    point = NeuronPoint(
+        constants[0].w[None], np.array([value / constants[0].value]), entries, (1, 0, 0), proof
+    )
     near = POINT_ERROR * abs(value)
     others = [
         item for item in found.placed if item.family or not is_among(item.point.entries, [entries], near)
     ]
     found.placed = [*others, Placed(point, net, kind=kind)]
-
-
-def _constant(problem: Problem, value: float, neuron: ConstantNeuron) -> Network:
-    return network(problem, neuron.w[None], np.array([value / neuron.value]))
 
 
 def _ulp(value: float) -> float:
@@ -324,7 +294,7 @@ def _fixed(task: Task) -> None:
         if rank == 0:
             _add_still(task, item)
             continue
-        own, outer = shifted_space(task.space, constant), np.array(item.weights)[:, 0]
+        own, outer = task.space.less(task.space.constant(constant)), np.array(item.weights)[:, 0]
         words = f"{rank} different neurons"
         if task.by_paths and task.certify and fixed_excluded.is_excludable(task.problem, outer):
             with status_line(words, task.progress) as tell:
@@ -337,9 +307,7 @@ def _fixed(task: Task) -> None:
 def _add_still(task: Task, item: Arrangement) -> None:
     """The constant function of neurons that are constant, or that cancel where they are at rest."""
     space, found, (constant,) = task.space, task.found, item.constant
-    entries = np.zeros(len(space.right))
-    if constant:
-        entries[int(np.flatnonzero(space.at == 0)[0])] = constant
+    entries = space.constant(constant)
     nothing = np.zeros((0, task.neuron.n))
     way = placed(task.problem, item, nothing, (space.gram @ entries - space.right)[None])
     if way.network is None:

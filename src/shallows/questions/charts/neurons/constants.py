@@ -5,15 +5,16 @@ Without bias that is so when p has no linear part, and the value is p(0); with a
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from shallows.mathematics.signature import signature
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import polynomial_of
 from shallows.model.network import Network
 from shallows.model.problem import Problem
+from shallows.questions.charts.neurons.idle import network
+from shallows.questions.charts.points.kinds import kind_at
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.support.checks import Array
 from shallows.support.tolerances import SQRT_EPSILON
@@ -36,8 +37,7 @@ def constant_neurons(problem: Problem) -> list[ConstantNeuron]:
     >>> constant_neurons(sh.Problem(np.eye(2), sh.Gaussian(2), 1, sh.Polynomial([1.0, 0.0, 1.0])))
     [ConstantNeuron(w=array([0., 0.]), value=1.0)]
     """
-    assert isinstance(problem.activation, PolynomialActivation)
-    c = problem.activation.coefficients
+    c = polynomial_of(problem.activation).coefficients
     if not problem.bias:
         flat = len(c) < 2 or c[1] == 0
         return [ConstantNeuron(np.zeros(problem.n), float(c[0]))] if flat else []
@@ -56,8 +56,7 @@ def constant_neurons(problem: Problem) -> list[ConstantNeuron]:
 def any_constants(problem: Problem) -> list[ConstantNeuron]:
     """Neurons at w = 0 with a value that is not zero, at a few biases where there are any: they stay where the loss is
     flat."""
-    assert isinstance(problem.activation, PolynomialActivation)
-    c = problem.activation.coefficients
+    c = polynomial_of(problem.activation).coefficients
     biases = range(len(c)) if problem.bias else range(1)
     made = [
         ConstantNeuron(
@@ -69,19 +68,25 @@ def any_constants(problem: Problem) -> list[ConstantNeuron]:
     return [neuron for neuron in made if neuron.value]
 
 
-def constant_kind(
-    problem: Problem, made: Callable[[ConstantNeuron], Network], constants: list[ConstantNeuron]
+def constant_network(
+    problem: Problem, value: Array | float, constants: list[ConstantNeuron]
 ) -> tuple[Network, str]:
-    """The network of a constant function at which the loss bends down most, and what kind of point that makes it.
+    """The network of a constant, one number an output, at which the loss bends down most, and what kind of point that
+    makes it; beside idle neurons the first, and "".
 
     One function, several networks (0, b, a): the zeros b of p′; if E[r x] = 0 for the residual r all b. Where one of
     them is a saddle so is the function. Along b the loss is then flat without being degenerate.
     """
-    assert isinstance(problem.activation, PolynomialActivation)
+
+    def made(neuron: ConstantNeuron) -> Network:
+        return network(problem, neuron.w[None], np.asarray(value)[..., None] / neuron.value)
+
+    if problem.width > 1:
+        return made(constants[0]), ""
     nets = [made(c) for c in constants]
     flat = 0
     if problem.bias:
-        c = problem.activation.coefficients
+        c = polynomial_of(problem.activation).coefficients
         values = np.polynomial.polynomial.polyval(BIASES, c)
         moved = [
             made(ConstantNeuron(np.concatenate([[b], np.zeros(problem.n)]), float(value)))
@@ -92,10 +97,7 @@ def constant_kind(
             nets, flat = nets + moved, 1
     spectra = [np.linalg.eigvalsh(problem.hessian(net)) for net in nets]
     lowest = min(range(len(nets)), key=lambda i: float(spectra[i][0] / np.abs(spectra[i]).max()))
-    positive, zero, negative = signature(spectra[lowest], POINT_ERROR)
-    if negative:
-        return nets[lowest], "saddle" if positive or zero else "local maximum"
-    return nets[lowest], "degenerate" if zero > flat else "local minimum"
+    return nets[lowest], kind_at(signature(spectra[lowest], POINT_ERROR), flat)
 
 
 def _rests(problem: Problem, net: Network) -> bool:

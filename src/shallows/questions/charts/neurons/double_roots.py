@@ -21,7 +21,7 @@ from shallows.mathematics.balls.systems import precision
 from shallows.mathematics.exact.binary_forms import real_roots
 from shallows.mathematics.exact.rational_arrays import rational_matrix
 from shallows.mathematics.same_points import PointSet
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import PolynomialActivation, polynomial_of
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.balls import NeuronSystem
@@ -91,9 +91,8 @@ def _ratios(powers: tuple[int, ...]) -> list[arb]:
 
 def _networks(problem: Problem, space: PolynomialSpace, rho: arb) -> list[Array]:
     """(a, u, a′, ρu) for every real u."""
-    assert isinstance(problem.activation, PolynomialActivation)
     powers = space.degrees
-    c = [arb(float(problem.activation.coefficients[j])) for j in powers]
+    c = [arb(float(polynomial_of(problem.activation).coefficients[j])) for j in powers]
     first, second = _polynomials(powers, rho)
     e, h = (
         [acb_poly([0] * j + [acb(v / x)]) for j, v, x in zip(powers, row, c, strict=True)]

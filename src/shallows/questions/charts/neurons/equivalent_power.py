@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import polynomial_of
 from shallows.model.equivalent_power import equivalent_power
 from shallows.model.network import Network
 from shallows.model.polynomial_space import PolynomialSpace
@@ -35,8 +35,7 @@ TURN = 0.7
 def equivalent_chart(problem: Problem, of_powers: Callable[[Problem], Chart]) -> Chart:
     """The chart of a problem from that of its equivalent power, which `of_powers` makes."""
     space = PolynomialSpace.of(problem)
-    assert isinstance(problem.activation, PolynomialActivation)
-    c = problem.activation.coefficients
+    c = polynomial_of(problem.activation).coefficients
     chart = of_powers(equivalent_power(problem, space))
     neuron = Neuron.of_degrees(space.degrees, problem.n)
     zero = zero_network(problem, neuron, space.right * c[space.at])
@@ -52,9 +51,7 @@ def equivalent_chart(problem: Problem, of_powers: Callable[[Problem], Chart]) ->
         notes = (*notes, "the zero function is no critical network: no w was found with E[p(w·x) y] = 0")
     least = (table.kind == "global minimum") & kept
     attained = False if least.any() and far[least].all() else chart.attained
-    return replace(
-        chart, critical=critical, problem=problem, title=f"{problem!r}", notes=notes, attained=attained
-    )
+    return replace(chart, critical=critical, problem=problem, notes=notes, attained=attained)
 
 
 def finite_neurons(net: Network, degree: int) -> tuple[Array, Array, bool]:

@@ -10,7 +10,9 @@ Paths come first, for the number of complex points, but where these take minutes
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -81,24 +83,39 @@ def is_long_to_count(problem: Problem) -> bool:
 def one_neuron_stratum(
     problem: Problem, space: PolynomialSpace, seed: int, tell: Shown = False
 ) -> NeuronStratum:
-    """The critical networks of one trained neuron: by paths, all real ones proved where intervals can.
+    """The critical networks of one trained neuron: by paths, all real ones proved where intervals can."""
+    own = NeuronEquations(own_neuron(problem), 1)
+    by_paths = partial(neuron_stratum, problem, space, 1, None, True, seed, tell)
+    return paths_and_boxes(
+        by_paths,
+        lambda system, most: all_real(problem, space, system, most, tell),
+        1,
+        NeuronSystem(own, space.exact) if is_long_to_count(problem) else None,
+    )
 
-    Where paths take minutes (`is_long_to_count`) they are followed only if intervals leave something open.
+
+def paths_and_boxes(
+    by_paths: Callable[..., NeuronStratum],
+    all_real: Callable[[NeuronSystem, int], AllReal | None],
+    rank: int,
+    first: NeuronSystem | None = None,
+) -> NeuronStratum:
+    """By paths; where these prove nothing by exclusion in so many boxes; where that fails, too, by patient paths.
+
+    Where paths take minutes (`is_long_to_count`) they are followed only if intervals leave something open in the system
+    that is given.
     """
-    if is_long_to_count(problem):
-        system = NeuronSystem(NeuronEquations(own_neuron(problem), 1), space.exact)
-        proof = all_real(problem, space, system, MOST_BOXES, tell)
-        if proof is not None:
-            return uncounted(system, proof, 1)
-        return neuron_stratum(problem, space, 1, None, True, seed, tell)
-    stratum = neuron_stratum(problem, space, 1, None, True, seed, tell, patient=False)
+    if first is not None:
+        proof = all_real(first, MOST_BOXES)
+        return by_paths() if proof is None else uncounted(first, proof, rank)
+    stratum = by_paths(patient=False)
     if stratum.completeness == "proved":
         return stratum
     lost = stratum.completeness == "sampled"
-    proof = all_real(problem, space, stratum.system, MOST_BOXES if lost else FEW_BOXES, tell)
+    proof = all_real(stratum.system, MOST_BOXES if lost else FEW_BOXES)
     if proof is not None:
-        return with_all_real(stratum, proof, 1)
-    return neuron_stratum(problem, space, 1, None, True, seed, tell) if lost else stratum
+        return with_all_real(stratum, proof, rank)
+    return by_paths() if lost else stratum
 
 
 def uncounted(system: NeuronSystem, proof: AllReal, rank: int) -> NeuronStratum:
@@ -183,7 +200,11 @@ def _once(system: NeuronSystem, space: PolynomialSpace, neurons: Array, boxes: i
     """One network a function, with the best a; None where two zeros are not proved to be different or the same."""
     values = system.equations.neuron.values(neurons)
     best = (values @ space.right) / np.einsum("ij,jk,ik->i", values, space.gram, values)
-    points = np.column_stack([best, neurons]).astype(np.complex128)
+    return told_apart(system, np.column_stack([best, neurons]).astype(np.complex128), boxes)
+
+
+def told_apart(system: NeuronSystem, points: Complex, boxes: int) -> AllReal | None:
+    """One point a function; None where two are not proved to be different or the same."""
     proof = certify(system, points)
     if len(proof.distinct) + len(proof.repeated) < len(points):
         return None

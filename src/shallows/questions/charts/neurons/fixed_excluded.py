@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 
 import numpy as np
@@ -23,8 +23,7 @@ from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.exact.binary_forms import affine, real_roots
 from shallows.mathematics.exclusion.intervals import Intervals, of_arb
 from shallows.mathematics.exclusion.search import exclude
-from shallows.mathematics.same_points import PointSet
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import polynomial_of
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.neuron_limits.ends import about, centred_activation
@@ -32,12 +31,11 @@ from shallows.questions.charts.neurons import growing
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.excluded import (
-    FEW_BOXES,
     MOST_BOXES,
     AllReal,
     is_long_to_count,
-    uncounted,
-    with_all_real,
+    paths_and_boxes,
+    told_apart,
 )
 from shallows.questions.charts.neurons.growing import Patch
 from shallows.questions.charts.neurons.patches import neuron_polynomials
@@ -66,26 +64,17 @@ def is_excludable(problem: Problem, weights: Array) -> bool:
 def fixed_stratum(
     problem: Problem, space: PolynomialSpace, outer: Array, seed: int, tell: Shown = False
 ) -> NeuronStratum:
-    """The critical networks of different neurons with these weights: by paths, real ones proved where intervals can.
-
-    Where paths take minutes (`is_long_to_count`) they are followed only if intervals leave something open.
-    """
-    r, places = len(outer), FixedPlaces(problem, space, tuple(outer.tolist()))
-    if is_long_to_count(problem):
-        equations = NeuronEquations(own_neuron(problem), r, outer=tuple((a,) for a in places.weights))
-        system = NeuronSystem(equations, space.exact)
-        proof = all_real(places, system, MOST_BOXES, tell)
-        if proof is not None:
-            return uncounted(system, proof, r)
-        return neuron_stratum(problem, space, r, outer, True, seed, tell)
-    stratum = neuron_stratum(problem, space, r, outer, True, seed, tell, patient=False)
-    if stratum.completeness == "proved":
-        return stratum
-    lost = stratum.completeness == "sampled"
-    proof = all_real(places, stratum.system, MOST_BOXES if lost else FEW_BOXES, tell)
-    if proof is not None:
-        return with_all_real(stratum, proof, r)
-    return neuron_stratum(problem, space, r, outer, True, seed, tell) if lost else stratum
+    """The critical networks of different neurons with these weights: by paths, real ones proved where intervals can."""
+    r = len(outer)
+    places = FixedPlaces(problem, space, tuple(outer.tolist()))
+    own = NeuronEquations(own_neuron(problem), r, outer=tuple((a,) for a in places.weights))
+    by_paths = partial(neuron_stratum, problem, space, r, outer, True, seed, tell)
+    return paths_and_boxes(
+        by_paths,
+        lambda system, most: all_real(places, system, most, tell),
+        r,
+        NeuronSystem(own, space.exact) if is_long_to_count(problem) else None,
+    )
 
 
 def all_real(
@@ -103,12 +92,7 @@ def all_real(
             if belongs is None:
                 return None
             rows += [places.shifted(patch.point(x))] if belongs else []
-    points = np.array(rows, np.complex128).reshape(-1, places.unknowns)
-    proof = certify(system, points)
-    if len(proof.distinct) + len(proof.repeated) < len(points):
-        return None
-    roots = np.array([root.point for root in proof.certified], np.complex128).reshape(-1, places.unknowns)
-    return AllReal(PointSet(roots, invariants=system.equations.tensors).points, boxes)
+    return told_apart(system, np.array(rows, np.complex128).reshape(-1, places.unknowns), boxes)
 
 
 class FixedPlaces:
@@ -118,9 +102,10 @@ class FixedPlaces:
         self.problem, self.space, self.weights = problem, space, weights
         self.own = problem.n + int(problem.bias)
         self.unknowns = self.own * len(weights)
-        assert isinstance(problem.activation, PolynomialActivation)
         self.centre = centred_activation(problem)[1]
-        self.c = about([Fraction(float(x)) for x in problem.activation.coefficients], self.centre)
+        self.c = about(
+            [Fraction(float(x)) for x in polynomial_of(problem.activation).coefficients], self.centre
+        )
 
     @cached_property
     def loss(self) -> Polynomial:

@@ -1,16 +1,16 @@
 """Two quartic neurons with a bias in one input that one residual keeps from moving: all of them, up to x ↦ αx + β.
 
 Let eⱼ = E[r xʲ], r the residual. A neuron in use is a singular point (b, w) of the curve q = E[p(wx + b) r] = 0, and so
-one condition on e. Affine maps of x act on residuals, with two dimensions, and no e ≠ 0 with e₀ ≠ 0 is left alone by
-more than the finitely many it may be (a point evaluation is by all that fix its point: then q = p(b + wx₀), which has
-no singular points if p has no double root). So r neurons leave e, up to its size and these maps, d − 2 − r dimensions: at
-degree 4 two neurons leave finitely many e, the *shapes*, and three none. Here the first of two neurons is x itself; then
-e is one of a pencil e = k₀ + k e₁ with p, p′ and x p′ in its kernel, and the other is (b, w) = (0, 1) + m v(s) with
+one condition on e. Affine maps of x act on residuals, with two dimensions, and those with e₀ ≠ 0 that more than a few of
+them leave alone are point evaluations: then q = p(b + wx₀), which has no singular points if p has no double root. So r
+neurons leave e, up to its size and these maps, d − 2 − r dimensions: at degree 4 two neurons leave finitely many e, the
+*shapes*, and three none. Let the first of two neurons be x itself. Then e is one of a pencil k₀ + k k₁ with p, p′ and x p′
+in its kernel, and the other neuron is (b, w) = (0, 1) + m v(s) with
 
     h = 0,   h_b = 0,   h_w = 0,       q = m²h,  ∂_b q = m h_b,  ∂_w q = m h_w  at this place,
 
 three equations in k, m and s: for a generic p 28 paths, and 16 solutions. At three of them w = 0, a constant; at two
-m = 0, neurons that merge; eleven are pairs of neurons.
+m = 0, neurons that merge; eleven are pairs of neurons, of seven shapes: four come twice, with the one or the other first.
 
 Where a derivative of p has a double root z₀ there are more: with e a derivative of a point evaluation at x₀ all neurons
 z₀ + w(x − x₀) are singular.
@@ -30,7 +30,7 @@ from shallows.mathematics.homotopy.expressions import Expression, variables
 from shallows.mathematics.homotopy.solutions import Status
 from shallows.mathematics.homotopy.solve import solve
 from shallows.mathematics.same_points import PointSet
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import polynomial_of
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.equations import Complex
 from shallows.questions.charts.neurons.neuron import Neuron
@@ -78,10 +78,10 @@ class FoldShape:
 
 def has_finite_shapes(problem: Problem) -> bool:
     """Whether a problem has p of degree four whose derivatives have no double roots, decided exactly."""
-    assert isinstance(problem.activation, PolynomialActivation)
-    if problem.activation.degree != QUARTIC:
+    coefficients = polynomial_of(problem.activation).coefficients
+    if len(coefficients) - 1 != QUARTIC:
         return False
-    p = affine([Fraction(float(c)) for c in problem.activation.coefficients])
+    p = affine([Fraction(float(c)) for c in coefficients])
     for _ in range(QUARTIC - 1):
         slope = p.derivative()
         if p.gcd(slope).degree() > 0:
@@ -98,9 +98,13 @@ def fold_shapes(neuron: Neuron) -> list[FoldShape] | None:
     first = np.array([0.0, 1.0])
     rows = np.concatenate([neuron.values(first)[None], neuron.slopes(first)])
     kernel = np.linalg.svd(rows)[2][len(rows) :]
-    kernel = np.linalg.qr(np.random.default_rng(QUARTIC).standard_normal((2, 2)))[0] @ kernel  # at k = ∞ is no shape
+    kernel = (
+        np.linalg.qr(np.random.default_rng(QUARTIC).standard_normal((2, 2)))[0] @ kernel
+    )  # at k = ∞ is no shape
     system, second = (_even_pairs if neuron.turns > 1 else _pairs)(neuron, kernel)
-    found = solve(system, rng=QUARTIC, variables=variables(UNKNOWNS), zeros="excluded", on_incomplete="return")
+    found = solve(
+        system, rng=QUARTIC, variables=variables(UNKNOWNS), zeros="excluded", on_incomplete="return"
+    )
     if found.status is not Status.COMPLETE:
         return None
     shapes = list[FoldShape]()

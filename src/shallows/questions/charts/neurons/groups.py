@@ -13,6 +13,7 @@ from itertools import product
 
 import numpy as np
 
+from shallows.mathematics.homotopy.partitions import set_partitions
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.constants import ConstantNeuron, constant_neurons
@@ -140,7 +141,7 @@ def _ways(
     turned = []
     for places in assignments(a.shape[1], constants):
         still = [(i, k) for i, k in enumerate(places) if k is not None]
-        for partition in partitions([i for i, k in enumerate(places) if k is None]):
+        for partition in set_partitions([i for i, k in enumerate(places) if k is None]):
             if any(np.linalg.matrix_rank(a[:, list(members)]) > 1 for members in partition):
                 continue  # each of them has a condition of its own: with different neurons, not here
             for signs in product(*(_signs(len(members), mirror) for members in partition)):
@@ -165,15 +166,3 @@ def assignments(count: int, constants: int) -> Iterator[tuple[int | None, ...]]:
     for rest in assignments(count - 1, constants):
         for own in (None, *range(constants)):
             yield (*rest, own)
-
-
-def partitions(items: list[int]) -> Iterator[list[tuple[int, ...]]]:
-    """All set partitions."""
-    if not items:
-        yield []
-        return
-    first, rest = items[0], items[1:]
-    for partition in partitions(rest):
-        yield [(first,), *partition]
-        for i, group in enumerate(partition):
-            yield [*partition[:i], (first, *group), *partition[i + 1 :]]

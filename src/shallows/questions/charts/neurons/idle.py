@@ -21,10 +21,13 @@ LINES = 64
 
 
 def network(problem: Problem, W: Array, a: Array) -> Network:
-    """The problem's network with these neurons ((b, w) with a bias), idle ones copies of the first, with a = 0."""
+    """The problem's network with these neurons ((b, w) with a bias), idle ones copies of the first, with a = 0.
+
+    a is (r,), or (M, r) for several outputs.
+    """
     idle = problem.width - len(W)
     W = np.concatenate([W, np.repeat(W[:1], idle, axis=0)])
-    a = np.concatenate([a, np.zeros(idle)])
+    a = np.concatenate([a, np.zeros((*a.shape[:-1], idle))], axis=-1)
     if problem.bias:
         return Network(W[:, 1:], a, problem.activation, bias=W[:, 0])
     return Network(W, a, problem.activation)

@@ -1,14 +1,13 @@
 """Two quartic neurons with a bias in one input whose residual is not zero: folds, which no path from others leads to.
 
 Two such neurons have six weights and fill the five dimensions of quartics: near generic ones only the target is
-critical. Where their values and slopes leave a residual e (`fold_shapes`: up to affine maps of the input there are few)
-they are folds, and critical for the targets t = s + λH e, H = G⁻¹. So a shape's critical folds are those e on its
-affine orbit for which s = t − λHe keeps to the neurons: with u = (Σ_k C(j,k) e_k αᵏ βʲ⁻ᵏ)ⱼ, the moments of βy-shifted and
-α-stretched e,
+critical. Where their values and slopes leave a residual e (`fold_shapes`: few, up to affine maps of the input) they are
+folds, and critical for the targets t = s + λHe, H = G⁻¹. So a shape's critical folds are the images u of e under
+x ↦ αx + β, u_j = Σ_k C(j,k) e_k αᵏ βʲ⁻ᵏ, for which s = t − λHu keeps to the neurons:
 
-    u·s = u_α·s = u_β·s = 0,    λ = u·t / u·Hu,    s = t − λHu.
+    u·s = u_α·s = u_β·s = 0,    λ = u·t / u·Hu.
 
-That is two equations in α and β. With e centred, e₁ = 0, u_α is a multiple of α, which is divided out. Of their 90
+These are two equations in α and β. As e is centred, e₁ = 0, u_α is a multiple of α, which is divided out. Of their 90
 solutions over C 24 have u·t = u·Hu = 0, 12 are at infinity, and 54 are folds, as seen: each twice where exchanging the
 neurons is a symmetry of the shape. A generic p has three such shapes and four others: 297 folds.
 """
@@ -45,9 +44,7 @@ ORTHOGONAL = 1e-10
 #: Coefficients that are a smaller share of the largest are rounding of those that cancel.
 NO_TERM = 1e-14
 #: What is left out where folds are not charted.
-WITHOUT_FOLDS = (
-    "networks whose neurons have independent values and slopes, and the target: not folds, at which these are dependent"
-)
+WITHOUT_FOLDS = "the target, and networks whose neurons have independent values and slopes: not folds, at which they are dependent"
 
 
 def has_folds(problem: Problem) -> bool:
@@ -104,7 +101,7 @@ class _Loss:
 
     @classmethod
     def of(cls, even: BalancedNeurons) -> _Loss:
-        inverse = np.linalg.inv(even.member.gram)
+        inverse = np.asarray(np.linalg.inv(even.member.gram), np.float64)
         return cls(inverse, inverse @ np.real(even.member.g))
 
 
@@ -120,7 +117,9 @@ class _Folds:
 def _folds(equations: NeuronEquations, shape: FoldShape, loss: _Loss, seed: int) -> _Folds:
     """Those at which e, stretched by α and moved by β, is the residual."""
     e = shape.e
-    u = [_sum([_monomial(k, j - k, comb(j, k) * e[k]) for k in range(j + 1) if k != 1]) for j in range(len(e))]
+    u = [
+        _sum([_monomial(k, j - k, comb(j, k) * e[k]) for k in range(j + 1) if k != 1]) for j in range(len(e))
+    ]
     along = [j * u[j - 1] if j else _monomial(0, 0, 0.0) for j in range(len(e))]
     wide = [
         _sum([_monomial(k - 2, j - k, comb(j, k) * k * e[k]) for k in range(2, j + 1)]) for j in range(len(e))
@@ -137,7 +136,7 @@ def _folds(equations: NeuronEquations, shape: FoldShape, loss: _Loss, seed: int)
         rows = [
             _network(equations, shape, x, loss)
             for x in points
-            if abs(_at(against, x)) > ORTHOGONAL * abs(_at(abs(against), abs(x))) and x[0]
+            if abs(_at(against, x)) > ORTHOGONAL * abs(_at(np.abs(against), np.abs(x))) and x[0]
         ]
         return np.array(rows, np.complex128).reshape(-1, equations.unknowns)
 

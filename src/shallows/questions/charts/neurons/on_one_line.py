@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from shallows.mathematics.homotopy.solutions import Solution, SolutionSet
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import polynomial_of
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.equations import Complex, Member
@@ -43,8 +43,7 @@ PROOF = "Krawczyk, on functions of one direction"
 
 def has_line_stratum(problem: Problem, outputs: int) -> bool:
     """Whether paths of two neurons miss those with parallel weights, and they are charted here."""
-    assert isinstance(problem.activation, PolynomialActivation)
-    powers = np.count_nonzero(problem.activation.coefficients)
+    powers = np.count_nonzero(polynomial_of(problem.activation).coefficients)
     extra = problem.outer is None and problem.width > 1 and not problem.bias and problem.n > 1
     if problem.width > 2:
         return bool(extra and powers == 2 and outputs == 1 and problem.outputs == 1)
@@ -57,14 +56,13 @@ def leaves_lines_out(problem: Problem) -> bool:
     r of them have 2r weights, 3r with a bias, their functions J powers; with two powers they are one neuron's, real or
     not, and two parallel ones beside a third are not charted but where there are none (`wide_plane`).
     """
-    assert isinstance(problem.activation, PolynomialActivation)
     if problem.outer is not None or problem.width < 2 or problem.n < 2:
         return False
     if has_line_stratum(problem, 1):
         return problem.width > 2 and not is_wide_plane(problem)
-    powers = np.count_nonzero(problem.activation.coefficients)
+    powers = np.count_nonzero(polynomial_of(problem.activation).coefficients)
     if problem.bias:
-        return bool(3 * problem.width > problem.activation.degree + 1)
+        return bool(3 * problem.width > polynomial_of(problem.activation).degree + 1)
     return bool(powers > 2 and 2 * problem.width > powers)
 
 
@@ -127,8 +125,7 @@ class _Setting:
     @property
     def coefficients(self) -> Array:
         """c_j of the powers that p has."""
-        assert isinstance(self.problem.activation, PolynomialActivation)
-        return np.asarray(self.problem.activation.coefficients[list(self.space.degrees)])
+        return np.asarray(polynomial_of(self.problem.activation).coefficients[list(self.space.degrees)])
 
     def moved(self, equations: LineEquations, x: Complex) -> tuple[LineMap, Complex]:
         """In the problem's coordinates, by the largest entry of u."""

@@ -17,7 +17,7 @@ from shallows.mathematics.exact.binary_forms import real_roots
 from shallows.mathematics.exact.linear_algebra import to_flint
 from shallows.mathematics.exact.rational_arrays import rational_matrix
 from shallows.mathematics.same_points import PointSet
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import polynomial_of
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.best_on_line import along, critical_polynomial, paired
@@ -32,8 +32,7 @@ def by_roots(
     plain = problem.n == 1 and not problem.bias and problem.outer is None
     if stratum.completeness != "sampled" or rank > 1 or not plain:
         return stratum
-    assert isinstance(problem.activation, PolynomialActivation)
-    c = problem.activation.coefficients[list(space.degrees)]
+    c = polynomial_of(problem.activation).coefficients[list(space.degrees)]
     u = [fmpq_poly([0] * j + [to_flint(Fraction(float(x)))]) for j, x in zip(space.degrees, c, strict=True)]
     b, gram = [to_flint(x) for x in space.exact.right], rational_matrix(space.exact.gram)
     whole = critical_polynomial(u, [row.derivative() for row in u], b, gram)

@@ -64,9 +64,9 @@ def rewritten(neuron: Neuron, way: int) -> Rewritten | None:
     c = _activation(neuron)
     own = [] if c is None else [partial(_at_multiple, neuron, c, z, m) for z, m in _multiple_zeros(c)]
     own += [] if c is None else [partial(_at_zeros, neuron, c)]
-    own += [partial(_at_infinity, neuron, k) for k in range(neuron.n)]
+    own += [partial(_along, neuron, k, True) for k in range(neuron.n)]
     if c is None and neuron.turns < neuron.degree and min(sum(row) for _, _, row in neuron.terms):
-        own += [partial(_at_rest, neuron, k) for k in range(neuron.n)]
+        own += [partial(_along, neuron, k, False) for k in range(neuron.n)]
     return own[way]() if way < len(own) else None
 
 
@@ -83,38 +83,22 @@ def _multiple_zeros(c: list[float]) -> list[tuple[float, int]]:
     return found
 
 
-def _at_infinity(neuron: Neuron, k: int) -> Rewritten:
-    d = neuron.degree
+def _along(neuron: Neuron, k: int, far: bool) -> Rewritten:
+    """At infinity, t = 1/w_k and A = a w_k^d, or at rest, t = w_k and A = a w_k^m."""
+    e = neuron.degree if far else min(sum(row) for _, _, row in neuron.terms)
     terms = tuple(
-        (entry, c, (1, d - sum(row), *(power for x, power in enumerate(row) if x != k)))
+        (entry, c, (1, abs(sum(row) - e), *(power for x, power in enumerate(row) if x != k)))
         for entry, c, row in neuron.terms
     )
 
     def there(a: Complex, W: Complex) -> Complex:
         v = W[..., k : k + 1]
-        return np.concatenate([a[..., None] * v**d, 1 / v, np.delete(W / v, k, axis=-1)], axis=-1)
+        t = 1 / v if far else v
+        return np.concatenate([a[..., None] * v**e, t, np.delete(W / v, k, axis=-1)], axis=-1)
 
     def back(y: Complex) -> tuple[Complex, Complex]:
         A, t, V = y[..., :1], y[..., 1:2], np.insert(y[..., 2:], k, 1.0, axis=-1)
-        return (A * t**d)[..., 0], V / t
-
-    return Rewritten(Neuron(neuron.n + 1, neuron.size, terms, 1, 1), there, back)
-
-
-def _at_rest(neuron: Neuron, k: int) -> Rewritten:
-    m = min(sum(row) for _, _, row in neuron.terms)
-    terms = tuple(
-        (entry, c, (1, sum(row) - m, *(power for x, power in enumerate(row) if x != k)))
-        for entry, c, row in neuron.terms
-    )
-
-    def there(a: Complex, W: Complex) -> Complex:
-        tau = W[..., k : k + 1]
-        return np.concatenate([a[..., None] * tau**m, tau, np.delete(W / tau, k, axis=-1)], axis=-1)
-
-    def back(y: Complex) -> tuple[Complex, Complex]:
-        A, tau, V = y[..., :1], y[..., 1:2], np.insert(y[..., 2:], k, 1.0, axis=-1)
-        return (A / tau**m)[..., 0], V * tau
+        return ((A * t**e)[..., 0], V / t) if far else ((A / t**e)[..., 0], V * t)
 
     return Rewritten(Neuron(neuron.n + 1, neuron.size, terms, 1, 1), there, back)
 

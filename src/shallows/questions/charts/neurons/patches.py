@@ -25,7 +25,7 @@ from flint import arb
 
 from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.mathematics.tensors import coordinates
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import polynomial_of
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.neuron_limits.ends import about, centred_activation, zeros_with_powers
@@ -66,10 +66,9 @@ class Places:
     """All patches of one neuron of a problem."""
 
     def __init__(self, problem: Problem, space: PolynomialSpace) -> None:
-        assert isinstance(problem.activation, PolynomialActivation)
         self.space, self.n, self.bias = space, problem.n, problem.bias
         self.m = problem.n + int(problem.bias)
-        self.c = [Fraction(float(x)) for x in problem.activation.coefficients]
+        self.c = [Fraction(float(x)) for x in polynomial_of(problem.activation).coefficients]
         self.middle = centred_activation(problem)[1]
         self.centre = float(self.middle)
         zeros = zeros_with_powers(self.c, self.c) if problem.bias else self._at_rest()

@@ -48,7 +48,7 @@ def pure_power_chart(problem: Problem, power: PurePower, of_powers: Callable[[Pr
     critical = Points(
         chart.critical.table, _Renamed(chart.critical.maker, problem, power), problem, chart.critical.places
     )
-    return replace(chart, critical=critical, problem=problem, title=f"{problem!r}")
+    return replace(chart, critical=critical, problem=problem)
 
 
 @dataclass(frozen=True)

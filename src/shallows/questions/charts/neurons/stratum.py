@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.same_points import most_real
-from shallows.model.activations import PolynomialActivation
-from shallows.model.exact_loss import ExactLoss
+from shallows.model.activations import polynomial_of
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.detours import Detours
@@ -48,25 +46,13 @@ class NeuronStratum:
 
 def own_neuron(problem: Problem, space: PolynomialSpace | None = None) -> Neuron:
     """ψ with the activation's own coefficients: neurons w, or (b, w) with a bias; modulo constants in such a space."""
-    assert isinstance(problem.activation, PolynomialActivation)
-    c = problem.activation.coefficients
+    c = polynomial_of(problem.activation).coefficients
     if problem.bias:
         return affine_neuron(c, problem.n, space is not None and 0 not in space.degrees)
     degrees = np.flatnonzero(c).tolist()
     plain = Neuron.of_degrees(degrees, problem.n)
     terms = tuple((entry, float(c[sum(row)]), row) for entry, _, row in plain.terms)
     return Neuron(plain.n, plain.size, terms, plain.turns, plain.lowest)
-
-
-def shifted_space(space: PolynomialSpace, constant: float) -> PolynomialSpace:
-    """The target less a constant, which neurons at w = 0 already give."""
-    if not constant:
-        return space
-    place = int(np.flatnonzero(space.at == 0)[0])
-    gram, value = space.exact.gram, Fraction(constant)
-    right = space.exact.right - gram[:, place] * value
-    energy = space.energy - 2 * value * space.exact.right[place] + value**2 * gram[place, place]
-    return PolynomialSpace(space.n, space.degree, space.degrees, ExactLoss(gram, right), energy)
 
 
 def neuron_stratum(

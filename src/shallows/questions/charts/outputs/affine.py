@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shallows.mathematics.numerical_rank import rank_of
-from shallows.model.activations import PolynomialActivation, Power
+from shallows.model.activations import Power, polynomial_of
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.equivalent_power import AT_INFINITY, NEARLY
@@ -61,7 +61,6 @@ def affine_chart(problem: Problem, of_powers: Callable[[Problem], Chart]) -> Cha
         chart,
         critical=critical,
         problem=problem,
-        title=f"{problem!r}",
         notes=(*chart.notes, *missing),
         attained=bool((least & ~limit).any()) if least.any() else chart.attained,
     )
@@ -159,12 +158,11 @@ def _convex(problem: Problem) -> Chart:
     )
     rows = [_Factors(A * constant, W / constant)]
     critical = Points(made.critical.table, _Read(made.critical.maker, problem, rows), problem)
-    return replace(made, critical=critical, problem=problem, title=f"{problem!r}")
+    return replace(made, critical=critical, problem=problem)
 
 
 def _coefficients(problem: Problem) -> tuple[float, float]:
-    assert isinstance(problem.activation, PolynomialActivation)
-    constant, slope = problem.activation.coefficients
+    constant, slope = polynomial_of(problem.activation).coefficients
     return float(constant), float(slope)
 
 

@@ -52,7 +52,7 @@ def has_dual(problem: Problem, loss: OutputsLoss, blocks: tuple[int, ...]) -> bo
     """
     if blocks not in DUAL or not is_dual(problem, loss.rank):
         return False
-    f = np.array([_form(row) for row in dual_loss(loss)[1]]).real
+    f = coordinates.symmetric_matrices(dual_loss(loss)[1])
     f = f / np.linalg.norm(f, axis=(1, 2), keepdims=True)
     nodes = np.exp(2j * np.pi * np.arange(4) / 4)
     a, b, c, d = np.fft.fft([np.linalg.det(f[0] + x * f[1]) for x in nodes]).real / 4  # in 1, y, y², y³
@@ -98,8 +98,8 @@ def dual_limits(
     read = {(2, 1): _pair_beside, (3,): _curve, (FAT,): _fat}[blocks]
     found = []
     for E, lines in slopes:
-        rows = E[:, *np.array(coordinates.indices(3, 2)).T] * coordinates.multiplicities(3, 2)
-        f = np.array([_form(row) for row in target + rows @ inverse])
+        rows = coordinates.matrix_entries(E) * coordinates.multiplicities(3, 2)
+        f = coordinates.symmetric_matrices(target + rows @ inverse)
         found.append(read(f, E, lines))
     return found, run
 
@@ -121,14 +121,6 @@ def _merged_slopes(place: Place, turn: Vector) -> tuple[Complex, Complex]:
     p, q = place.outer @ turn.T
     mixed = (np.outer(l, m) + np.outer(m, l)) / 2
     return p[:, None, None] * np.outer(l, l) + q[:, None, None] * mixed, np.array([l, m])
-
-
-def _form(entries: Vector) -> Complex:
-    """The symmetric matrix with these entries."""
-    S = np.zeros((3, 3), np.complex128)
-    for value, (x, y) in zip(entries, coordinates.indices(3, 2).tolist(), strict=True):
-        S[x, y] = S[y, x] = value
-    return S
 
 
 def _beside(f: Complex, B: Complex) -> Complex:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.charts.closure.parameterization import slots
-from shallows.questions.charts.closure.term_map import ONE, ZERO, Term, TermMap, read, summed, write
+from shallows.questions.charts.closure.term_map import ONE, ZERO, SummedMap, read, write
 
 Vector = NDArray[np.inexact]
 
@@ -59,7 +59,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class OutputBlocks(TermMap):
+class OutputBlocks(SummedMap):
     """x ↦ s for blocks of merged neurons in n variables, (M, N) entries one output after the other."""
 
     degree: int
@@ -100,11 +100,6 @@ class OutputBlocks(TermMap):
                 start += self.outputs
             found.append((block, w, v, u, outer))
         return found
-
-    @cached_property
-    def terms(self) -> list[Term]:
-        """All summands of all entries."""
-        return summed(self._summands())
 
     def _summands(self) -> Iterator[tuple[int, Fraction, list[int]]]:
         table = coordinates.indices(self.n, self.degree).tolist()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from shallows.mathematics.exact.rational_arrays import block_diagonal, fractions
+from shallows.mathematics.exact.rational_arrays import block_diagonal
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
@@ -89,17 +90,12 @@ class OutputSpaces:
 
     def less(self, entries: Array) -> OutputSpaces:
         """The targets less polynomials with these entries, all outputs one after the other."""
-        if not entries.any():
-            return self
-        parts = fractions(entries).reshape(len(self.spaces), -1)
-        gram = self.first.exact.gram
-        moved = []
-        for space, s in zip(self.spaces, parts, strict=True):
-            right = space.exact.right - gram @ s
-            energy = space.energy - 2 * (space.exact.right @ s) + s @ gram @ s
-            exact = ExactLoss(gram, right)
-            moved.append(PolynomialSpace(space.n, space.degree, space.degrees, exact, energy))
-        return OutputSpaces(tuple(moved))
+        parts = np.split(entries, len(self.spaces))
+        return OutputSpaces(tuple(space.less(s) for space, s in zip(self.spaces, parts, strict=True)))
+
+    def constants(self, values: Sequence[float]) -> Array:
+        """The entries of constants, one an output."""
+        return np.concatenate([space.constant(c) for space, c in zip(self.spaces, values, strict=True)])
 
 
 def independent(rights: Array) -> Array:

@@ -6,7 +6,6 @@ their weights add up, or be constant where the activation is flat at w = 0: each
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -14,7 +13,6 @@ import numpy as np
 
 from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.same_points import is_among, most_real
-from shallows.mathematics.signature import signature
 from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
@@ -25,13 +23,15 @@ from shallows.questions.charts.continuation.detours import Detours, proved_regul
 from shallows.questions.charts.continuation.equations import Complex, SolvedMember
 from shallows.questions.charts.continuation.generic_members import starting_member
 from shallows.questions.charts.continuation.lost_paths import FROM_GENERIC, UNCERTIFIED, settle
-from shallows.questions.charts.isolation import TURNED, has_parallel, refuse_moving
+from shallows.questions.charts.isolation import require_isolated
 from shallows.questions.charts.neurons.apart import ApartStratum, apart_kind
 from shallows.questions.charts.neurons.balanced import BalancedNeurons
-from shallows.questions.charts.neurons.constants import ConstantNeuron, constant_kind, constant_neurons
+from shallows.questions.charts.neurons.constants import constant_network, constant_neurons
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.filled import is_direct, without_folds
-from shallows.questions.charts.neurons.groups import Arrangement, all_different, arrangements
+from shallows.questions.charts.neurons.groups import Arrangement, arrangements
+from shallows.questions.charts.neurons.idle import network
+from shallows.questions.charts.neurons.kinds import kind_of
 from shallows.questions.charts.neurons.members import start_for
 from shallows.questions.charts.neurons.neuron import Neuron, Outer
 from shallows.questions.charts.neurons.on_one_line import APART, has_line_stratum, line_stratum
@@ -48,10 +48,10 @@ from shallows.questions.charts.outputs.neuron_system import (
 from shallows.questions.charts.outputs.point import seen_ends
 from shallows.questions.charts.outputs.scope import is_closed, scope_of
 from shallows.questions.charts.outputs.shared_outer import OWN_OUTER, has_shared_stratum, shared_stratum
-from shallows.questions.charts.points.kinds import Levels
+from shallows.questions.charts.points.kinds import Levels, kinds_of
 from shallows.questions.charts.points.point import EXACT, Certificate
 from shallows.questions.charts.points.rows import FoundRow, in_order
-from shallows.questions.charts.points.stratum import POINT_ERROR, Part
+from shallows.questions.charts.points.stratum import Part
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array, counted
 from shallows.support.errors import InvalidProblem
@@ -97,9 +97,10 @@ def neuron_outputs_chart(
             f'{method!r}. Fix: method="auto".'
         )
     spaces, found = OutputSpaces.of(problem), _Found()
+    require_isolated(problem, own_neuron(problem), problem.width)
     made = _trained if problem.outer is None else _fixed
     made(problem, spaces, certify_points, seed, progress, found)
-    return _chart(problem, spaces, found, seed)
+    return _chart(problem, spaces, found)
 
 
 def _neuron(problem: Problem) -> Neuron:
@@ -123,7 +124,6 @@ def _trained(
     problem: Problem, spaces: OutputSpaces, certify_points: bool, seed: int, progress: bool, found: _Found
 ) -> None:
     neuron, M = _neuron(problem), problem.outputs
-    _require_isolated(problem, [NeuronEquations(neuron, r, M) for r in range(1, problem.width + 1)])
     zero = _vanishing(neuron, spaces.rights)
     found.count(0, 1, SOURCE)
     if zero is None:
@@ -131,7 +131,7 @@ def _trained(
             "the zero function is no critical network: no w was found with E[p(w·x + b) y] = 0"
         )
     else:
-        net = _network(problem, np.zeros((M, 1)), zero[None])
+        net = network(problem, zero[None], np.zeros((M, 1)))
         found.rows.append(FoundRow(np.zeros(len(spaces.target)), net, 0, (0, 0, 0), certificate=EXACT))
     if not any(spaces.exact.right):
         found.notes.append(NO_TARGET)
@@ -139,7 +139,7 @@ def _trained(
     for r in range(1, problem.width + 1):
         with status_line(f"rank {r} of {problem.width}", progress) as tell:
             part = _stratum(problem, spaces, r, None, certify_points, seed, tell)
-        _take(found, r, part, partial(_network, problem))
+        _take(problem, found, r, part)
         if r == 1:
             _best_constant(problem, spaces, found)
     turn = spaces.independent
@@ -158,7 +158,7 @@ def _add_apart(problem: Problem, found: _Found, part: ApartStratum) -> None:
     found.say(part.notes, part.completeness)
     found.count(2, part.count, SOURCE)
     for item in part.beside([row.entries for row in found.rows]):
-        net = _network(problem, item.A, item.W)
+        net = network(problem, item.W, item.A)
         found.rows.append(_row(item.point, item.family, net, 2, apart_kind(problem, item, net)))
 
 
@@ -171,26 +171,20 @@ def _best_constant(problem: Problem, spaces: OutputSpaces, found: _Found) -> Non
     best = spaces.rights[:, places[0]] / spaces.first.gram[places[0], places[0]]
     if not best.any():
         return
-    entries = np.zeros(spaces.rights.shape)
-    entries[:, places[0]] = best
+    entries = spaces.constants(best.tolist())
     known = [row.entries for row in found.rows]
-    if is_among(entries.ravel(), known, NO_NEURON * float(np.abs(best).max())):
+    if is_among(entries, known, NO_NEURON * float(np.abs(best).max())):
         return
-    made = partial(_constant, problem, best)
-    net, kind = (made(constants[0]), "") if problem.width > 1 else constant_kind(problem, made, constants)
+    net, kind = constant_network(problem, best, constants)
     seen = (problem.outputs, 0, 0)
-    found.rows.append(FoundRow(np.asarray(entries.ravel()), net, 1, seen, kind))
+    found.rows.append(FoundRow(entries, net, 1, seen, kind))
     found.count(1, 1, SOURCE)
 
 
-def _constant(problem: Problem, best: Array, neuron: ConstantNeuron) -> Network:
-    return _network(problem, best[:, None] / neuron.value, neuron.w[None])
-
-
-def _take(found: _Found, rank: int, part: Part[Real], made: Callable[[Array, Array], Network]) -> None:
+def _take(problem: Problem, found: _Found, rank: int, part: Part[Real]) -> None:
     found.say(part.notes, part.completeness)
     found.count(rank, part.count, SOURCE)
-    found.rows += [_row(point, family, made(A, W), rank) for A, W, point, family in part.found]
+    found.rows += [_row(point, family, network(problem, W, A), rank) for A, W, point, family in part.found]
 
 
 def _row(
@@ -200,28 +194,13 @@ def _row(
     return FoundRow(point.entries, net, rank, point.signature, kind, point.certificate, dimension, about)
 
 
-def _network(problem: Problem, A: Array, W: Array) -> Network:
-    """Outer weights (M, r) and neurons, idle ones copies of the first."""
-    idle = problem.width - len(W)
-    W = np.concatenate([W, np.repeat(W[:1], idle, axis=0)])
-    A = np.concatenate([A, np.zeros((len(A), idle))], axis=1)
-    bias = W[:, 0] if problem.bias else None
-    return Network(W[:, 1:] if problem.bias else W, A, problem.activation, bias=bias)
-
-
 def _fixed(
     problem: Problem, spaces: OutputSpaces, certify_points: bool, seed: int, progress: bool, found: _Found
 ) -> None:
     neuron, M = _neuron(problem), problem.outputs
-    different = all_different(problem)
-    if different:
-        _require_isolated(problem, [NeuronEquations(neuron, len(different), M, different)])
-    ways = arrangements(problem)
-    tried = [NeuronEquations(neuron, len(way.groups), M, way.weights) for way in ways if way.groups]
-    _require_isolated(problem, tried)
-    for way in ways:
+    for way in arrangements(problem):
         if not way.groups:
-            moved = _constants(spaces, way)
+            moved = spaces.constants(way.constant)
             proof = Certificate(float(np.spacing(np.abs(moved).max(initial=1.0))), True, True, "exact")
             point = NeuronPoint(
                 np.zeros((0, neuron.n)), np.zeros(0), moved, (0, 0, 0), None if way.restless else proof
@@ -254,13 +233,6 @@ def _take_arranged(
         )
 
 
-def _constants(spaces: OutputSpaces, way: Arrangement) -> Array:
-    """The constants beside the groups as entries of all outputs."""
-    moved = np.zeros(spaces.rights.shape)
-    moved[:, spaces.first.at == 0] = np.array(way.constant)[:, None]
-    return np.asarray(moved.ravel())
-
-
 def _stratum(
     problem: Problem,
     spaces: OutputSpaces,
@@ -272,17 +244,16 @@ def _stratum(
 ) -> Part[Real]:
     """All critical networks of r different neurons."""
     neuron, M = _neuron(problem), problem.outputs
-    moved = np.zeros(len(spaces.target)) if way is None else _constants(spaces, way)
-    rights = spaces.less(moved).rights
-    turn = np.eye(M) if way is not None else independent(rights)
+    moved = np.zeros(len(spaces.target)) if way is None else spaces.constants(way.constant)
+    left = spaces.less(moved)
+    turn = np.eye(M) if way is not None else independent(left.rights)
     if not turn.shape[1]:
         return Part([], 0, [], "proved")
-    even = BalancedNeurons.of(problem, spaces.first, rights=turn.T @ rights)
+    even = BalancedNeurons.of(problem, spaces.first, rights=turn.T @ left.rights)
     pure = neuron.turns if even.neuron.turns == 1 else even.neuron.turns
     outer = None if way is None else way.weights
     equations = NeuronEquations(replace(even.neuron, turns=pure), r, turn.shape[1], outer)
     own = NeuronEquations(neuron, r, M, outer)
-    left = spaces.less(moved)
     if way is not None and _is_pure(problem) and not _pulled(left, way.weights):
         return Part([], 0, [f"rank {r}: {NO_PULL}"], "proved")
     system = network_system(neuron, r, M, outer, left.exact)
@@ -351,34 +322,7 @@ def _vanishing(neuron: Neuron, rights: Array) -> Array | None:
     return None
 
 
-def _require_isolated(problem: Problem, tried: list[NeuronEquations]) -> None:
-    for equations in tried:
-        with_bias = " and a bias" if problem.bias else ""
-        which = f"{counted(equations.r, 'neuron')} with {problem.activation!r}{with_bias}"
-        where = f"{counted(problem.n, 'input')} with {problem.outputs} outputs"
-        squares = isinstance(problem.activation, Power) and problem.degree == 2
-        turned = squares and equations.outer is not None and has_parallel(equations.outer)
-        why = TURNED if turned else ""
-        refuse_moving(equations, f"{which} in {where}", why=why)
-
-
-def _kind(problem: Problem, row: FoundRow, flat: bool) -> str:
-    if flat:
-        return "global minimum"
-    if row.kind:
-        return row.kind
-    if problem.outer is None and row.rank < problem.width:
-        return "saddle"  # an idle neuron decreases the loss to first order
-    positive, zero, negative = row.signature
-    if (problem.outer is not None and row.rank < problem.width) or not row.network.W.any():
-        eigenvalues = np.linalg.eigvalsh(problem.hessian(row.network))
-        positive, zero, negative = signature(eigenvalues, POINT_ERROR)
-    if negative:
-        return "local maximum" if not positive and not zero else "saddle"
-    return "degenerate" if zero > row.dimension else "local minimum"
-
-
-def _chart(problem: Problem, spaces: OutputSpaces, found: _Found, seed: int) -> Chart:
+def _chart(problem: Problem, spaces: OutputSpaces, found: _Found) -> Chart:
     closed = is_closed(problem)
     scope = scope_of(problem, closed, found.charted)
     if problem.n == 1 and APART in scope:
@@ -387,12 +331,8 @@ def _chart(problem: Problem, spaces: OutputSpaces, found: _Found, seed: int) -> 
     rows, completeness = found.rows, weakest(found.levels)
     excess = spaces.excess(np.array([row.entries for row in rows]).reshape(-1, len(spaces.target)))
     levels = Levels(excess, spaces.energy)
-    flat = levels.same(0.0)
-    kind = np.array(
-        [_kind(problem, row, bool(low)) for row, low in zip(rows, flat, strict=True)], dtype="<U14"
-    )
-    if closed and completeness != "sampled" and APART not in scope:
-        kind[(kind == "local minimum") & levels.same(float(excess.min(initial=np.inf)))] = "global minimum"
+    whole = closed and completeness != "sampled" and APART not in scope
+    kind = kinds_of(levels, rows, partial(kind_of, problem), whole, ("local minimum",))
     return chart_of_rows(
         problem,
         in_order(rows, excess, spaces.floor, kind, [None] * len(rows)),
@@ -400,5 +340,4 @@ def _chart(problem: Problem, spaces: OutputSpaces, found: _Found, seed: int) -> 
         completeness=completeness,
         notes=found.notes,
         scope=scope,
-        seed=seed,
     )

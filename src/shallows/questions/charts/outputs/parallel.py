@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.activations import PolynomialActivation, Power
+from shallows.model.activations import Power, polynomial_of
 from shallows.model.data.base import InnerProduct
 from shallows.model.data.samples import Samples
 from shallows.model.network import Network
@@ -116,9 +116,10 @@ def _parallel_targets(problem: Problem) -> OneOutput | None:
     Left to others: a penalty (`penalty.one_direction`), linear networks, closed for all targets, and norm neurons on
     (1, x), which are decided on x.
     """
-    assert isinstance(problem.activation, PolynomialActivation)
     one_input = problem.n == 1 and isinstance(problem.activation, Power)
-    linear = problem.activation.degree == 1 or (one_input and not (problem.bias or problem.norm_neuron))
+    linear = polynomial_of(problem.activation).degree == 1 or (
+        one_input and not (problem.bias or problem.norm_neuron)
+    )
     norm_apart = bool(problem.norm_neuron and problem.constants)
     if linear or problem.orthogonality or norm_apart or not _look_parallel(problem):
         return None
@@ -248,15 +249,13 @@ def with_outputs(problem: Problem, found: OneOutput, chart: Chart) -> Chart:
         completeness="count-matched" if rounded else level,
         notes=(*chart.notes, found.rounded) if found.rounded else chart.notes,
         problem=problem,
-        title=f"{problem!r}",
     )
 
 
 def _size(net: Network) -> float:
     """A bound of the entries of a network's terms, Σ |aᵢ| Σⱼ |cⱼ| (|bᵢ| + ‖wᵢ‖)ʲ."""
-    assert isinstance(net.activation, PolynomialActivation)
     lengths = np.linalg.norm(net.W, axis=1) + (0.0 if net.bias is None else np.abs(net.bias))
-    terms = np.polynomial.polynomial.polyval(lengths, np.abs(net.activation.coefficients))
+    terms = np.polynomial.polynomial.polyval(lengths, np.abs(polynomial_of(net.activation).coefficients))
     return float(np.abs(net.a) @ terms)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.exact.rational_arrays import fractions, rational_matrix
-from shallows.model.activations import PolynomialActivation, Power
+from shallows.model.activations import Power, polynomial_of
 from shallows.model.problem import Problem
 from shallows.questions.charts.neuron_limits.ends import centred_activation
 from shallows.questions.charts.neurons.assembly import SCOPE
@@ -29,11 +29,10 @@ def is_closed(problem: Problem) -> bool:
     """
     if problem.outer is None:
         return False
-    assert isinstance(problem.activation, PolynomialActivation)
     if _independent(problem):
         return bool(problem.outer.any())
     outer = fractions(problem.outer[:, problem.outer.any(axis=0)])
-    return len(problem.activation.coefficients) % 2 == 1 and _on_one_side(outer)
+    return len(polynomial_of(problem.activation).coefficients) % 2 == 1 and _on_one_side(outer)
 
 
 def _independent(problem: Problem) -> bool:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy.carrying import Elsewhere
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.charts.closure.term_map import ONE, ZERO, Term, TermMap, read, summed, write
+from shallows.questions.charts.closure.term_map import ONE, ZERO, SummedMap, read, write
 from shallows.questions.charts.continuation.equations import ELSEWHERE
 from shallows.questions.charts.continuation.metrics import Complex, Pair
 from shallows.questions.charts.neurons.apart import ApartEquations
@@ -36,7 +36,7 @@ class Shared:
 
 
 @dataclass(frozen=True)
-class SharedMap(TermMap):
+class SharedMap(SummedMap):
     """x ↦ s, one output after the other; entries are multiplied by the `factors`, if there are any.
 
     >>> SharedMap(2, (2,), 2).tensors(np.array([[10.0, 1.0, 2.0, 3.0]]))      # (1, 10) ⊗ (x² + 2xy + 3y²)
@@ -86,11 +86,6 @@ class SharedMap(TermMap):
             q.append(list(range(start, start + j + 1)))
             start += j + 1
         return p, U, q
-
-    @cached_property
-    def terms(self) -> list[Term]:
-        """All summands of all entries."""
-        return summed(self._summands())
 
     def _summands(self) -> Iterator[tuple[int, Fraction, list[int]]]:
         p, U, q = self.layout

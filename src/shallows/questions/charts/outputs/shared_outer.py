@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import polynomial_of
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.balanced_coordinates import balanced_frame
 from shallows.questions.charts.continuation.equations import Complex, Member
@@ -40,8 +40,7 @@ def has_shared_stratum(problem: Problem, outputs: int, neurons: int | None = Non
 
     `neurons` is how many have to be looked at, the width unless told.
     """
-    assert isinstance(problem.activation, PolynomialActivation)
-    powers = tuple(np.flatnonzero(problem.activation.coefficients).tolist())
+    powers = tuple(np.flatnonzero(polynomial_of(problem.activation).coefficients).tolist())
     plain = (
         problem.outer is None
         and (neurons or problem.width) == 2
@@ -79,8 +78,7 @@ class _Setting:
 
     @classmethod
     def of(cls, problem: Problem, whole: Quadratic, turn: Array, seed: int) -> _Setting:
-        assert isinstance(problem.activation, PolynomialActivation)
-        c = problem.activation.coefficients
+        c = polynomial_of(problem.activation).coefficients
         powers = tuple(np.flatnonzero(c).tolist())
         degrees, n = DEGREES[powers], problem.n + int(len(powers) == 3)
         factors = np.concatenate([np.full(_size(problem.n, j), float(c[j])) for j in powers])

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.charts.closure.term_map import ONE, ZERO, Term, TermMap, read, summed, write
+from shallows.mathematics.tensors.coordinates import matrix_entries, symmetric_matrices
+from shallows.questions.charts.closure.term_map import ONE, ZERO, SummedMap, read, write
 from shallows.questions.charts.continuation.metrics import Complex
 from shallows.questions.charts.neurons.apart import ApartEquations
 
@@ -52,7 +53,7 @@ class Forms:
 
 
 @dataclass(frozen=True)
-class SpecialMap(TermMap):
+class SpecialMap(SummedMap):
     """x ↦ s, one output after the other.
 
     >>> SpecialMap(2, 2, (Group((0, 1), 0),)).tensors(np.array([[10.0, 1.0, 2.0, 3.0]]))  # (1, 10) ⊗ (x² + 4xy + 3y²)
@@ -106,11 +107,6 @@ class SpecialMap(TermMap):
         """M − 1 for p, k(n − k) for U, k(k + 1)/2 for every form."""
         return self.layout[1]
 
-    @cached_property
-    def terms(self) -> list[Term]:
-        """All summands of all entries."""
-        return summed(self._summands())
-
     def _summands(self) -> Iterator[tuple[int, Fraction, list[int]]]:
         for p, U, forms in self.layout[0]:
             for place, (x, y) in enumerate(combinations_with_replacement(range(self.n), 2)):
@@ -125,7 +121,7 @@ class SpecialMap(TermMap):
         """The groups of x."""
         found = []
         for p, U, forms in self.layout[0]:
-            own = np.array([_matrix(x[row], len(U)) for row in forms])
+            own = symmetric_matrices(np.array([x[row] for row in forms]))
             S = own if len(forms) > 1 else read(x, p)[:, None, None] * own
             found.append(Forms(np.array([read(x, column) for column in U]).T, S))
         return found
@@ -143,15 +139,8 @@ class SpecialMap(TermMap):
                 write(x, p, S.reshape(len(S), -1)[:, first] / S[group.lead].ravel()[first])
                 S = S[group.lead][None]
             for row, form in zip(forms, S, strict=True):
-                write(x, row, form[np.triu_indices(group.size)])
+                write(x, row, matrix_entries(form))
         return x
-
-
-def _matrix(q: Vector, k: int) -> Vector:
-    """The symmetric matrix with these entries on and above its diagonal."""
-    S = np.zeros((k, k), q.dtype)
-    S[np.triu_indices(k)] = q
-    return S + np.triu(S, 1).T
 
 
 def best_map(n: int, outputs: int, groups: tuple[Group, ...], given: list[Forms]) -> SpecialMap:
@@ -176,11 +165,6 @@ class SpecialEquations(ApartEquations):
     def map(self) -> SpecialMap:
         """x ↦ s."""
         return SpecialMap(self.n, self.shown, self.groups)
-
-    @property
-    def count(self) -> int | None:
-        """Not known beforehand."""
-        return None
 
     @property
     def poles(self) -> int:

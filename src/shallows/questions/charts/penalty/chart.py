@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.network import Network
 from shallows.model.problem import Problem
@@ -39,12 +39,12 @@ from shallows.questions.charts.penalty.students import (
 from shallows.questions.charts.penalty.trained import NO_LIMITS, network_of, neurons_of, orthonormal_rows
 from shallows.questions.charts.penalty.with_bias import biased_chart, plain_problem
 from shallows.questions.charts.penalty.zero_weights import with_zero_weights, zero_weight_lines
-from shallows.questions.charts.points.kinds import Levels
+from shallows.questions.charts.points.kinds import Levels, hessian_kind, kinds_of
 from shallows.questions.charts.points.point import EXACT
 from shallows.questions.charts.points.rows import FoundRow, in_order
-from shallows.questions.charts.points.stratum import POINT_ERROR, Part
+from shallows.questions.charts.points.stratum import Part
 from shallows.questions.charts.result import Chart
-from shallows.support.checks import Array, counted
+from shallows.support.checks import counted
 from shallows.support.errors import InvalidProblem
 from shallows.support.progress import Shown, status_line
 
@@ -77,7 +77,7 @@ def penalised_chart(
         found = _trained(loss, charted(without_penalty(problem)), certify, seed, progress)
     else:
         found = _fixed(loss, certify, seed, progress)
-    return _chart(loss, found, seed, method)
+    return _chart(loss, found, method)
 
 
 def _with_bias(
@@ -86,7 +86,7 @@ def _with_bias(
     if problem.outer is not None:
         _require_one_sign(problem)
         loss = PenalisedLoss.of(problem)
-        return _chart(loss, _fixed(loss, certify, seed, progress), seed, "homotopy")
+        return _chart(loss, _fixed(loss, certify, seed, progress), "homotopy")
     bare = without_penalty(problem)
     equal = equal_pairs(problem, certify, seed, progress)
     return biased_chart(problem, plain_problem(bare), charted(bare), equal)
@@ -253,29 +253,16 @@ def _judged(loss: PenalisedLoss, row: FoundRow) -> str:
         rows = net.neurons[net.a == weight]
         m, p = len(rows), int(np.any(rows != 0, axis=1).sum())
         flat += m * (m - 1) // 2 - (m - p) * (m - p - 1) // 2
-    eigenvalues = np.linalg.eigvalsh(loss.problem.hessian(net))
-    positive, zero, negative = signature(eigenvalues, POINT_ERROR)
-    if negative:
-        return "local maximum" if not positive and zero <= flat else "saddle"
-    return "degenerate" if zero > flat else "local minimum"
+    return hessian_kind(loss.problem.hessian(net), turns=flat)
 
 
-def _kinds(loss: PenalisedLoss, rows: list[FoundRow], excess: Array, complete: bool) -> NDArray[np.str_]:
-    """Those that are known, or what the Hessian tells; with a fixed the lowest minimum is global."""
-    levels = Levels(excess, loss.energy)
-    kind = np.array([row.kind or _judged(loss, row) for row in rows], dtype="<U14")
-    kind[levels.same(0.0)] = "global minimum"
-    if loss.problem.outer is not None and complete:
-        lowest = levels.same(float(levels.excess.min()))
-        kind[(kind == "local minimum") & lowest] = "global minimum"
-    return kind
-
-
-def _chart(loss: PenalisedLoss, found: Gathered, seed: int, method: str) -> Chart:
+def _chart(loss: PenalisedLoss, found: Gathered, method: str) -> Chart:
     problem, rows = loss.problem, found.rows
     completeness = weakest(found.levels)
     excess = loss.excess(np.array([row.entries for row in rows]))
-    kind = _kinds(loss, rows, excess, completeness != "sampled")
+    closed = problem.outer is not None and completeness != "sampled"
+    levels, judge = Levels(excess, loss.energy), partial(_judged, loss)
+    kind = kinds_of(levels, rows, judge, closed, among=("local minimum",))
     floor = loss.plain.floor if problem.bias else problem.floor
     tensors = [_tensor(loss, row.entries) for row in rows]
     rows = [
@@ -289,5 +276,4 @@ def _chart(loss: PenalisedLoss, found: Gathered, seed: int, method: str) -> Char
         completeness=completeness,
         method=method if method == "exact" else "homotopy",
         notes=found.notes,
-        seed=seed,
     )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from shallows.mathematics.same_points import PointSet
-from shallows.mathematics.signature import signature
 from shallows.model.problem import Problem
 from shallows.questions.charts.chart_of_rows import Gathered, chart_of_rows
 from shallows.questions.charts.completeness import weakest
@@ -29,10 +29,9 @@ from shallows.questions.charts.penalty.joined_loss import JoinedLoss
 from shallows.questions.charts.penalty.joined_members import joined_start
 from shallows.questions.charts.penalty.members import PinnedDetours
 from shallows.questions.charts.penalty.metrics import Law, PenalisedMetrics
-from shallows.questions.charts.points.kinds import Levels
+from shallows.questions.charts.points.kinds import Levels, hessian_kind, kinds_of
 from shallows.questions.charts.points.point import EXACT, Certificate
 from shallows.questions.charts.points.rows import FoundRow, in_order
-from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
@@ -57,7 +56,7 @@ def fixed_outputs_chart(problem: Problem, certify_points: bool, seed: int, progr
     for chosen in in_use(problem.outer):
         with status_line(f"neurons {', '.join(str(i + 1) for i in chosen)}", progress) as tell:
             _stratum(loss, chosen, certify_points, seed, tell, found)
-    return _chart(loss, found, seed)
+    return _chart(loss, found)
 
 
 def _weights(problem: Problem, chosen: tuple[int, ...]) -> Outer:
@@ -197,12 +196,8 @@ def _whole(points: Complex, neurons: int) -> Complex:
 def _kind(whole: NeuronSystem, row: FoundRow) -> str:
     """By the Hessian in the weights of all neurons that outputs see, norm neurons eliminated."""
     net = row.network
-    V = net.W if net.bias is None else np.column_stack([net.bias, net.W])
-    x = np.asarray(V[net.a.any(axis=0)].ravel())
-    positive, zero, negative = signature(np.linalg.eigvalsh(half_hessian(whole, x)), POINT_ERROR)
-    if negative:
-        return "saddle" if positive or zero else "local maximum"
-    return "degenerate" if zero > row.dimension else "local minimum"
+    x = np.asarray(net.neurons[net.a.any(axis=0)].ravel())
+    return hessian_kind(half_hessian(whole, x), row.dimension)
 
 
 def _closed(problem: Problem) -> bool:
@@ -214,17 +209,15 @@ def _closed(problem: Problem) -> bool:
     return is_closed(problem) and bool(independent or problem.width < problem.n - problem.constants)
 
 
-def _chart(loss: JoinedLoss, found: Gathered, seed: int) -> Chart:
+def _chart(loss: JoinedLoss, found: Gathered) -> Chart:
     problem, rows, completeness = loss.problem, found.rows, weakest(found.levels)
     excess = loss.excess(np.array([row.entries for row in rows]))
     levels, closed = Levels(excess, loss.energy), _closed(problem)
     assert problem.outer is not None
     seen = tuple(np.flatnonzero(problem.outer.any(axis=0)).tolist())
     whole = NeuronSystem(FixedOutputs.of(problem.n, _weights(problem, seen)), loss.exact)
-    kind = np.array([_kind(whole, row) for row in rows], dtype="<U14")
-    kind[levels.same(0.0)] = "global minimum"
-    if closed and completeness != "sampled":
-        kind[(kind == "local minimum") & levels.same(float(excess.min()))] = "global minimum"
+    known = closed and completeness != "sampled"
+    kind = kinds_of(levels, rows, partial(_kind, whole), known, among=("local minimum",))
     return chart_of_rows(
         problem,
         in_order(rows, excess, problem.floor, kind, [None] * len(rows)),
@@ -232,5 +225,4 @@ def _chart(loss: JoinedLoss, found: Gathered, seed: int) -> Chart:
         completeness=completeness,
         notes=found.notes,
         scope="" if closed else SCOPE,
-        seed=seed,
     )

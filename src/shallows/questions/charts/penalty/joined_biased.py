@@ -62,7 +62,6 @@ def joined_biased_chart(problem: Problem, charted: Callable[[Problem], Chart]) -
         attained=False if growing else None,
         notes=notes,
         problem=problem,
-        title=f"{problem!r}",
     )
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -36,9 +37,9 @@ from shallows.questions.charts.penalty.joined_zeros import SEARCHED, common_zero
 from shallows.questions.charts.penalty.one_direction import one_direction_chart
 from shallows.questions.charts.penalty.one_more_output import entries_of, network_neuron
 from shallows.questions.charts.penalty.trained import NO_LIMITS
-from shallows.questions.charts.points.kinds import Levels
+from shallows.questions.charts.points.kinds import Levels, kinds_of
 from shallows.questions.charts.points.point import EXACT, Certificate, CriticalFamily
-from shallows.questions.charts.points.rows import FoundRow, in_order
+from shallows.questions.charts.points.rows import FoundRow, attained, in_order
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
@@ -106,7 +107,7 @@ def joined_chart(
             _target(loss, found)
         _without_weight(loss, found)
         found.notes.append(NO_LIMITS)
-    return _chart(loss, found, seed)
+    return _chart(loss, found)
 
 
 def _require_charted(problem: Problem, loss: JoinedLoss) -> None:
@@ -270,34 +271,26 @@ def _seen(loss: JoinedLoss, A: Array, W: Array) -> tuple[int, int, int]:
     return seen_point(NeuronSystem(own, loss.exact), x).signature
 
 
-def _judged(row: FoundRow, full: bool) -> str:
+def _judged(full: bool, row: FoundRow) -> str:
     """By the signature, in all weights; with an idle neuron a saddle."""
     positive, zero, negative = row.signature
-    if row.kind:
-        return row.kind
     if negative or not full:
         return "saddle" if positive or not full else "local maximum"
     return "degenerate" if zero > row.dimension else "local minimum"
 
 
-def _chart(loss: JoinedLoss, found: Gathered, seed: int) -> Chart:
+def _chart(loss: JoinedLoss, found: Gathered) -> Chart:
     problem, rows, completeness = loss.problem, found.rows, weakest(found.levels)
     excess = loss.excess(np.array([row.entries for row in rows]))
     levels = Levels(excess, loss.energy)
     full = problem.width <= 2
-    kind = np.array([_judged(row, full) for row in rows], dtype="<U14")
-    kind[levels.same(0.0)] = "global minimum"
-    if completeness != "sampled":
-        lowest = levels.same(float(excess.min()))
-        kind[np.isin(kind, ("local minimum", "degenerate")) & lowest] = "global minimum"
+    kind = kinds_of(levels, rows, partial(_judged, full), completeness != "sampled")
     made = in_order(rows, excess, problem.floor, kind, [None] * len(rows))
-    least = [row.limit for row in made if row.kind == "global minimum"]
     return chart_of_rows(
         problem,
         made,
         found.counts,
         completeness=completeness,
         notes=found.notes,
-        attained=not all(least) if least else None,
-        seed=seed,
+        attained=attained(made),
     )

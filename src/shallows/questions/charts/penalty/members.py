@@ -23,7 +23,7 @@ from shallows.mathematics.homotopy.solutions import Solutions, SolutionSet
 from shallows.mathematics.homotopy.trace import TraceTest, linear_trace_test
 from shallows.mathematics.same_points import PointSet
 from shallows.model.reduced_problem import identity
-from shallows.questions.charts.continuation.detours import FEW, Detours, Regular
+from shallows.questions.charts.continuation.detours import Detours, Regular
 from shallows.questions.charts.continuation.equations import (
     Complex,
     EquationFamily,
@@ -147,18 +147,8 @@ class PinnedDetours(Detours):
 
     def _followed(self, equations: NeuronEquations, points: Complex, way: int) -> Solutions:
         pinned = PinnedFamily(equations, self.special)
-        return solve_member(
-            pinned,
-            points,
-            pinned.pinned(self.known.parameters).tolist(),
-            pinned.pinned(self.wanted.parameters).tolist(),
-            rng=self.seed + way,
-            detour=way > 0,
-            on_incomplete="return",
-            settings=SETTINGS,
-            give_up=FEW,
-            progress=self.tell,
-        )
+        start, goal = (pinned.pinned(member.parameters) for member in (self.known, self.wanted))
+        return self._between(pinned, points, start, goal, way)
 
 
 def _wide(equations: PenalisedEquations, tell: Shown) -> SolvedMember:

@@ -95,8 +95,7 @@ def _restricted(loss: PairLoss, T: Array, basis: Array) -> PairLoss:
     own, trace = float(gram[0, 0]), float(gram[0, used]) if used > 1 else _trace_weight(loss)
     inside = basis.T @ T @ basis
     b = (own - trace) * (inside + inside.T) / 2 + trace * np.trace(T) * np.eye(used)
-    rows, columns = coordinates.indices(used, 2).T
-    right = b[rows, columns] * np.where(rows == columns, 1.0, 2.0)
+    right = coordinates.matrix_entries(b) * coordinates.multiplicities(used, 2)
     exact = ExactLoss(G, fractions(right))
     target = np.linalg.lstsq(gram, right)[0]
     whole = np.concatenate([target, identity(len(right))])

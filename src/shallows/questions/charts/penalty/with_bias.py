@@ -35,7 +35,7 @@ from shallows.questions.charts.points.point import (
     CriticalFamily,
     CriticalPoint,
 )
-from shallows.questions.charts.points.rows import ChartRow, points_in_order
+from shallows.questions.charts.points.rows import ChartRow, attained, points_in_order
 from shallows.questions.charts.points.stratum import POINT_ERROR, Part
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array, counted
@@ -100,15 +100,13 @@ def biased_chart(problem: Problem, plain: Problem, chart: Chart, equal: Part[Cha
         chart = _with_equal(chart, equal)
     order = sorted(range(len(rows)), key=lambda i: (rows[i].loss, rows[i].rank))
     rows = [rows[i] for i in order]
-    far = [row.limit for row in rows if row.kind == "global minimum"]
     return replace(
         chart,
         critical=points_in_order(problem, rows),
-        attained=not all(far) if far else None,
+        attained=attained(rows),
         scope=EQUAL if problem.width > 1 and equal is None else "",
         notes=(*chart.notes, GROWING) if growing else chart.notes,
         problem=problem,
-        title=f"{problem!r}",
     )
 
 

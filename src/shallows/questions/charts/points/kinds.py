@@ -7,12 +7,16 @@ decreases the loss to first order, ℓ′(±u^⊗d) ≥ 0.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.signature import signature
 from shallows.model.problem import Problem
+from shallows.questions.charts.points.rows import FoundRow
+from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
 from shallows.support.tolerances import EPSILON, SAME_LOSS
@@ -23,6 +27,8 @@ ROUNDINGS = 64
 PROVED_LOSS = 1e-12
 #: Losses are told apart to nine digits of ‖t‖², and their differences must not underflow (below 2e-308).
 SMALLEST_ENERGY = 1e-299
+#: Kinds that the lowest of all points may have, as far as its Hessian and its slopes can tell.
+NO_DESCENT = ("local minimum", "degenerate")
 KINDS = ("global minimum", "local minimum", "saddle", "local maximum", "degenerate")
 
 
@@ -97,9 +103,41 @@ def require_doubles(problem: Problem, gram: Array) -> float:
     )
 
 
+def kind_at(seen: tuple[int, int, int], moves: int = 0, turns: int = 0) -> str:
+    """What a signature says of a critical point: `moves` of its zeros are those of the family that the point stands
+    for, `turns` those of symmetries that change no function."""
+    positive, zero, negative = seen
+    if negative:
+        return "saddle" if positive or zero > turns else "local maximum"
+    return "degenerate" if zero > moves + turns else "local minimum"
+
+
+def hessian_kind(hessian: Array, moves: int = 0, turns: int = 0) -> str:
+    """The same of a Hessian."""
+    return kind_at(signature(np.linalg.eigvalsh(hessian), POINT_ERROR), moves, turns)
+
+
+def kinds_of(
+    levels: Levels,
+    rows: Sequence[FoundRow],
+    judge: Callable[[FoundRow], str],
+    closed: bool,
+    among: tuple[str, ...] = NO_DESCENT,
+) -> NDArray[np.str_]:
+    """The kind of each row, known or by `judge`; the lowest `among` these kinds is global in a closed list."""
+    low = levels.same(0.0)
+    kind = np.array(
+        ["global minimum" if own else row.kind or judge(row) for row, own in zip(rows, low, strict=True)],
+        dtype="<U14",
+    )
+    if closed and len(kind):
+        kind[np.isin(kind, among) & levels.same(float(np.min(levels.excess)))] = "global minimum"
+    return kind
+
+
 def kinds(
     levels: Levels,
-    signature: NDArray[np.intp],
+    seen: NDArray[np.intp],
     dimension: NDArray[np.intp],
     room: tuple[NDArray[np.bool_], NDArray[np.bool_]],
     slope: tuple[Array, Array],
@@ -119,12 +157,12 @@ def kinds(
     descends = (room[0] & (low < -tolerance)) | (room[1] & (high > tolerance))
     # a direction off the stratum along which the loss is flat to first order leaves the kind open
     touches = (room[0] & (np.abs(low) <= tolerance)) | (room[1] & (np.abs(high) <= tolerance))
-    inward = np.full(len(signature), np.inf) if inward is None else inward
+    inward = np.full(len(seen), np.inf) if inward is None else inward
     # at a limit w^(d−1)v, ℓ′((w ± εv)^d) = ± ε³ inward: an idle neuron of either sign descends
     idle = (room[0] | room[1]) & np.isfinite(inward) & (inward > tolerance)
     descends |= idle | (inward < -tolerance)
     touches |= np.abs(inward) <= tolerance
-    positive, zero, negative = signature.T
+    positive, zero, negative = seen.T
     result = np.full(len(zero), "local minimum", dtype="<U14")
     result[(zero > dimension) | touches] = "degenerate"
     result[(negative > 0) | descends] = "saddle"
@@ -133,5 +171,5 @@ def kinds(
     result[flat] = "global minimum"
     if closed:
         lowest = levels.same(float(np.min(levels.excess)))
-        result[np.isin(result, ("local minimum", "degenerate")) & lowest] = "global minimum"
+        result[np.isin(result, NO_DESCENT) & lowest] = "global minimum"
     return result

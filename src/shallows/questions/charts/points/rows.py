@@ -132,6 +132,13 @@ def in_order(
     ]
 
 
+def attained(rows: Sequence[ChartRow], known: bool = True) -> bool | None:
+    """Whether a network is among the global minima, and not limits alone; None without any, and where limits are the
+    lowest of which it is not `known` that no network is as low."""
+    least = [row.limit for row in rows if row.kind == "global minimum"]
+    return True if not all(least) else False if least and known else None
+
+
 def isolated(rows: Iterable[Any], ranks: Iterable[int]) -> dict[int, int]:
     """How many rows of each rank are points, and no families."""
     points = [row.rank for row in rows if not row.dimension]

@@ -155,11 +155,8 @@ def _kept(spectrum: Spectrum, exact: LeftOut, point: CriticalPoint) -> list[int]
 
 def _matrix(entries: NDArray[Any], off: int) -> NDArray[Any]:
     """The symmetric matrix with these entries, those off the diagonal divided by this."""
-    n = int((np.sqrt(8 * len(entries) + 1) - 1) / 2)
-    rows, columns = coordinates.indices(n, 2).T
-    made = np.empty((n, n), dtype=object)
-    made[rows, columns] = made[columns, rows] = entries / np.where(rows == columns, 1, off).astype(object)
-    return made
+    rows, columns = coordinates.indices(coordinates.inputs_of(len(entries)), 2).T
+    return coordinates.symmetric_matrices(entries / np.where(rows == columns, 1, off).astype(object))
 
 
 def _square(line: NDArray[Any]) -> NDArray[Any]:

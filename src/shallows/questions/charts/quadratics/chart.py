@@ -20,7 +20,7 @@ from shallows.questions.charts.points.point import (
     CriticalFamily,
     CriticalPoint,
 )
-from shallows.questions.charts.points.rows import About, in_order, isolated, points_in_order
+from shallows.questions.charts.points.rows import About, attained, in_order, isolated, points_in_order
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.quadratics.linear_neurons import linear_rows
 from shallows.questions.charts.quadratics.one_sided import BEYOND, boundary, within
@@ -231,13 +231,11 @@ def _assembled(students: QuadraticStudents, chart: Chart, rows: list[Row], notes
     if chart.completeness != "sampled":
         kind[(kind == "local minimum") & lowest] = "global minimum"
     made = in_order(rows, excess, float(space.floor), kind, [space.tensor(row.entries) for row in rows])
-    least = [row.limit for row in made if row.kind == "global minimum"]
     return replace(
         chart,
         critical=points_in_order(students.problem, made),
         real_count=isolated([row for row in made if not row.limit], chart.complex_count),
         notes=(*chart.notes, *notes),
-        attained=not all(least) if least else None,
+        attained=attained(made),
         problem=students.problem,
-        title=f"{students.problem!r}",
     )

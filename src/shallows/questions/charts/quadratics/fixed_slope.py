@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.same_points import PointSet
-from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.activations import Polynomial
+from shallows.model.activations import polynomial_of
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.network import Network
 from shallows.model.problem import Problem
@@ -39,6 +38,7 @@ from shallows.questions.charts.neurons.members import start_for
 from shallows.questions.charts.neurons.metrics import RotationInvariantMetrics
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
+from shallows.questions.charts.points.kinds import hessian_kind
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.stratum import POINT_ERROR, Part
 from shallows.questions.charts.quadratics.students import QuadraticStudents
@@ -96,8 +96,7 @@ class Spread:
         a = problem.outer[0]
         S = sum(fractions(a).tolist()) or fractions(1.0)[()]
         gram, right = students.without_constant()
-        assert isinstance(problem.activation, Polynomial)
-        _, beta, alpha = fractions(problem.activation.coefficients)
+        _, beta, alpha = fractions(polynomial_of(problem.activation).coefficients)
         first = coordinates.dimension(n, 1)
         D = np.array([beta * S] * first + [alpha * S] * (len(right) - first), dtype=object)
         frame = _frame(students, gram, right, D, turn)
@@ -273,8 +272,4 @@ def placed(spread: Spread, point: NeuronPoint, rank: int) -> tuple[NeuronPoint, 
 
 def kind_of(spread: Spread, net: Network, rank: int) -> str:
     """By the Hessian in all neurons, whose zeros are the rotations that change no function."""
-    flat = spread.flat(rank)
-    positive, zero, negative = signature(np.linalg.eigvalsh(spread.problem.hessian(net)), POINT_ERROR)
-    if negative:
-        return "local maximum" if not positive and zero <= flat else "saddle"
-    return "degenerate" if zero > flat else "local minimum"
+    return hessian_kind(spread.problem.hessian(net), turns=spread.flat(rank))

@@ -7,12 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from shallows.model.activations import Polynomial
+from shallows.model.activations import Polynomial, polynomial_of
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.assembly import assembled
 from shallows.questions.charts.neurons.found import Found
 from shallows.questions.charts.neurons.kinds import Placed, has_slope
+from shallows.questions.charts.points.rows import FoundRow
 from shallows.questions.charts.quadratics.fixed_slope import Spread, kind_of, placed, stratum_in_frames
 from shallows.questions.charts.quadratics.spread_excluded import is_excludable, with_all_real
 from shallows.questions.charts.quadratics.students import QuadraticStudents
@@ -44,8 +45,8 @@ def fixed_slope_chart(
     problem: Problem, charted: Callable[[Problem], Chart], certify: bool, seed: int, progress: bool
 ) -> Chart:
     """All critical functions, one rank after the other, read as networks; `charted` makes charts of matrices."""
-    assert isinstance(problem.activation, Polynomial) and problem.outer is not None
-    gamma, beta, alpha = problem.activation.coefficients
+    assert problem.outer is not None
+    gamma, beta, alpha = polynomial_of(problem.activation).coefficients
     space = PolynomialSpace.of(problem)
     students = QuadraticStudents(
         problem, space, float(alpha), 0.0, Fraction(float(gamma)), float(beta / (2 * alpha))
@@ -55,7 +56,7 @@ def fixed_slope_chart(
     spread, found = Spread.of(students), Found()
     top = min(problem.width - 1, problem.n)
     _strata(spread, top, certify, seed, progress, found)
-    return _assembled(spread, found, seed)
+    return _assembled(spread, found)
 
 
 def _strata(spread: Spread, top: int, certify: bool, seed: int, progress: bool, found: Found) -> None:
@@ -76,14 +77,14 @@ def _strata(spread: Spread, top: int, certify: bool, seed: int, progress: bool, 
     found.notes += [f"{beyond} {OTHER_SIGNS}"] if beyond else []
 
 
-def _assembled(spread: Spread, found: Found, seed: int) -> Chart:
-    def kind(item: Placed) -> str:
-        positive, _, negative = item.point.signature
+def _assembled(spread: Spread, found: Found) -> Chart:
+    def kind(row: FoundRow) -> str:
+        positive, _, negative = row.signature
         if positive and negative:  # neurons may be too large for their Hessian
             return "saddle"
-        return kind_of(spread, item.network, item.point.rank - spread.beside)
+        return kind_of(spread, row.network, row.rank - spread.beside)
 
-    return assembled(spread.problem, spread.students.space, found, seed, "homotopy", kind)
+    return assembled(spread.problem, spread.students.space, found, "homotopy", kind)
 
 
 def _of_zero_sum(
@@ -103,8 +104,8 @@ def _of_zero_sum(
             f"no linear part: matrices with the signs of the outer weights ({squares.completeness})"
         )
         found.limits = True
-        return _assembled(spread, found, seed)
+        return _assembled(spread, found)
     used = int(np.count_nonzero(spread.weights))
     _strata(spread, min(used - 2, problem.n - 1), certify, seed, progress, found)
     found.limits = is_below(spread, found, squares)
-    return _assembled(spread, found, seed)
+    return _assembled(spread, found)

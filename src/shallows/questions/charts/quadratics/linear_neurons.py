@@ -18,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from shallows.mathematics.signature import signature
-from shallows.mathematics.tensors.coordinates import slope_matrices
+from shallows.mathematics.tensors.coordinates import matrix_entries, slope_matrices, symmetric_matrices
 from shallows.model.problem import Problem
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.points.networks import spectral_terms
@@ -136,19 +136,17 @@ def _signature(gram: Array, slope: Array, frame: Array, Q: Array, linear: Array)
     """
     n, r = frame.shape
     complement = np.linalg.qr(frame, mode="complete")[0][:, r:]
-    heads = np.triu_indices(r)
+    heads = r * (r + 1) // 2
     A, c = frame.T @ Q @ frame, frame.T @ linear
 
     def entries(x: Array) -> Array:
-        parts = np.split(x, [r, r + len(heads[0])])
-        B = np.zeros((r, r))
-        B[heads] = parts[1]
-        B = A + B + np.triu(B, 1).T
+        parts = np.split(x, [r, r + heads])
+        B = A + symmetric_matrices(parts[1])
         U = frame + complement @ parts[2].reshape(n - r, r)
         made = U @ B @ U.T
-        return np.concatenate([U @ (c + parts[0]), made[np.triu_indices(n)]])
+        return np.concatenate([U @ (c + parts[0]), matrix_entries(made)])
 
-    size = r + len(heads[0]) + (n - r) * r
+    size = r + heads + (n - r) * r
     steps = np.eye(size)
     J = np.array([(8 * (entries(e) - entries(-e)) - entries(2 * e) + entries(-2 * e)) / 12 for e in steps])
     curved = np.array(

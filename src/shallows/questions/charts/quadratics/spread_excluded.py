@@ -18,7 +18,7 @@ from shallows.mathematics.same_points import PointSet
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.charts.neurons import growing
 from shallows.questions.charts.neurons.balls import NeuronSystem
-from shallows.questions.charts.neurons.excluded import MOST_BOXES, AllReal
+from shallows.questions.charts.neurons.excluded import MOST_BOXES, AllReal, told_apart
 from shallows.questions.charts.neurons.polynomials import Polynomial
 from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
 from shallows.questions.charts.points.stratum import Part
@@ -81,12 +81,7 @@ def all_real(
             if rank and not u[n]:
                 return None
             rows.append(np.concatenate([u[:n], [u[n] ** 2], u[n + 1 :] / u[n]]) if rank else u)
-    points = np.array(rows, np.complex128).reshape(-1, system.equations.unknowns)
-    proof = certify(system, points)
-    if len(proof.distinct) + len(proof.repeated) < len(points):
-        return None
-    roots = np.array([root.point for root in proof.certified], np.complex128).reshape(-1, points.shape[1])
-    return AllReal(PointSet(roots, invariants=system.equations.tensors).points, boxes)
+    return told_apart(system, np.array(rows, np.complex128).reshape(-1, system.equations.unknowns), boxes)
 
 
 def _functions(n: int, rank: int) -> list[Polynomial]:

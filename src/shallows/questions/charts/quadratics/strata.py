@@ -79,7 +79,6 @@ def modulo_chart(
         method="closed-form" if closed else "exact" if method == "exact" else "homotopy",
         families=families,
         notes=notes,
-        seed=seed,
     )
     return chart, elsewhere
 
@@ -124,9 +123,7 @@ def _even(problem: Problem, students: QuadraticStudents) -> tuple[BalancedProble
 def _target(problem: Problem, certify: bool) -> Stratum:
     """Rank n: all quadrics modulo constants, so that the target is the one critical point, if it has that rank."""
     n = problem.n - 1
-    exact = fractions(np.zeros((n + 1, n + 1)))
-    rows, columns = coordinates.indices(n + 1, 2).T
-    exact[rows, columns] = exact[columns, rows] = ExactLoss.of(problem).target
+    exact = coordinates.symmetric_matrices(ExactLoss.of(problem).target)
     T = SymmetricTensor(problem.target_tensor().entries, n + 1, 2).to_matrix()
     singular = rational_matrix(exact[:n, :n]).det() == 0
     faint = np.linalg.matrix_rank(T[:n, :n]) < n
@@ -136,7 +133,7 @@ def _target(problem: Problem, certify: bool) -> Stratum:
         return Stratum([], counts, [], notes, "proved" if singular else "count-matched")
     T[n, n] = float(T[n, :n] @ np.linalg.solve(T[:n, :n], T[:n, n]))
     vectors, signs = spectral_terms(T, n)
-    size = len(rows) - 1
+    size = coordinates.dimension(n + 1, 2) - 1
     point = RealPoint(vectors, signs, (size, 0, 0))
     if not certify:
         return Stratum([point], counts, [], [], "proved")

@@ -153,8 +153,7 @@ class QuadraticStudents:
             return law
         n, lead = self.problem.n, self.space.exact.gram[0, 1 + self.problem.n * (1 in self.space.degrees) :]
         if law.covariance is not None:
-            rows, columns = coordinates.indices(n, 2).T
-            second = law.covariance[rows, columns] * np.where(rows == columns, 1.0, 2.0)
+            second = coordinates.matrix_entries(law.covariance) * coordinates.multiplicities(n, 2)
             own = (
                 law.family == "Gaussian"
                 and law.scale == 1.0

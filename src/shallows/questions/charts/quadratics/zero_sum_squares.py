@@ -121,7 +121,7 @@ def _near(spread: ZeroSum, Q: Array) -> Network:
 def is_below(spread: ZeroSum, found: Found, squares: Chart) -> bool:
     """Whether some network listed is at most as high as all functions without linear part, and so limits too."""
     space = spread.students.space
-    full = np.array([item.entries(space) for item in found.placed]).reshape(-1, len(space.right))
+    full = np.array([item.row(space).entries for item in found.placed]).reshape(-1, len(space.right))
     gap = full - space.target
     excess = np.maximum(np.einsum("ij,jk,ik->i", gap, space.gram, gap), 0.0)
     n = spread.problem.n

@@ -14,7 +14,7 @@ import numpy as np
 
 from shallows.mathematics.solvers.levenberg_marquardt import Residual, gram_root
 from shallows.mathematics.tensors import coordinates
-from shallows.model.activations import Polynomial, Power
+from shallows.model.activations import Polynomial, Power, polynomial_of
 from shallows.model.data.samples import Samples
 from shallows.model.objective.build import labels_of
 from shallows.model.objective.sample_pass import SamplePassObjective
@@ -79,9 +79,8 @@ def _function_space(problem: Problem) -> Residual:
 
 def _polynomial_space(problem: Problem) -> Residual:
     """Σⱼ cⱼ (w·x)ʲ has the coordinates cⱼ w^J; a bias is a weight of the constant, whose powers G knows to be one."""
-    assert isinstance(problem.activation, Polynomial)
     spaces = [PolynomialSpace.of(one) for one in single_outputs(problem)]
-    parts = [(float(problem.activation.coefficients[j]), j) for j in spaces[0].degrees]
+    parts = [(float(polynomial_of(problem.activation).coefficients[j]), j) for j in spaces[0].degrees]
     axes = np.eye(problem.n)
 
     def powers(W: Array) -> tuple[Array, Array]:
@@ -109,31 +108,27 @@ def _by_coordinates(
             s = s + norm[..., None] * identity
         parts = []
         for o in range(outputs):
-            inner = A[:, o, :, None, None] * slopes
-            outer = np.zeros((len(W), outputs, problem.width, powers.shape[-1]))
-            outer[:, o] = powers
-            scale = None if norm is None else _placed(identity, o, outputs, len(W))
-            rows = _join_columns(problem, inner, outer, scale)
+            rows = _join_columns(problem, A[:, o, :, None, None] * slopes, powers, o, identity)
             parts.append((s[:, o] @ root, root.T @ rows))
         return np.concatenate([r for r, _ in parts], axis=1), np.concatenate([J for _, J in parts], axis=1)
 
     return residual
 
 
-def _placed(identity: Array | None, o: int, outputs: int, batch: int) -> Array:
-    assert identity is not None
-    result = np.zeros((batch, outputs, len(identity)))
-    result[:, o] = identity
-    return result
+def _join_columns(problem: Problem, inner: Array, values: Array, o: int, square: Array | None) -> Array:
+    """Derivatives of R numbers of output o by W (batch, k, n, R), A and norm → (batch, R, p).
 
-
-def _join_columns(problem: Problem, inner: Array, outer: Array, scale: Array | None) -> Array:
-    """Derivatives of R numbers by W (batch, k, n, R), A (batch, M, k, R), norm (batch, M, R) → (batch, R, p)."""
+    `values` are those of the neurons (batch, k, R), `square` of ‖x‖² where there are norm neurons.
+    """
     batch, size = len(inner), inner.shape[-1]
     parts = [inner.reshape(batch, -1, size)]
     if problem.outer is None:
+        outer = np.zeros((batch, problem.outputs, problem.width, size))
+        outer[:, o] = values
         parts.append(outer.reshape(batch, -1, size))
-    if scale is not None:
+    if square is not None:
+        scale = np.zeros((batch, problem.outputs, size))
+        scale[:, o] = square
         parts.append(scale)
     return np.concatenate(parts, axis=1).swapaxes(-1, -2)
 
@@ -154,10 +149,7 @@ def _on_samples(problem: Problem, samples: Samples) -> Residual:
         columns = []
         for o in range(outputs):
             inner = (A[:, o, :, None] * slope)[:, :, None, :] * X.T
-            outer = np.zeros((len(W), outputs, problem.width, len(X)))
-            outer[:, o] = hidden
-            weight = None if norm is None else _placed(squares, o, outputs, len(W))
-            columns.append(_join_columns(problem, inner, outer, weight))
+            columns.append(_join_columns(problem, inner, hidden, o, None if norm is None else squares))
         J = np.concatenate(columns, axis=1)
         return scale * r.reshape(len(W), -1), scale[:, None] * J
 

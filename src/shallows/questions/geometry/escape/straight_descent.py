@@ -34,7 +34,8 @@ def best_step_down(landscape: Landscape, net: Network, tensor: SymmetricTensor) 
     slopes = landscape.parameter_gradient(net)
     if not (np.any(slopes[0]) or np.any(slopes[1])):
         return None
-    lines = [_shortened(landscape, net, way) for way in _directions(landscape, net, tensor, slopes)]
+    probes = np.linspace(1.0, 0.0, PROBES)
+    lines = [_shortened(landscape, net, way, probes) for way in _directions(landscape, net, tensor, slopes)]
     found = [line for line in lines if line is not None]
     if not found:
         return None
@@ -43,14 +44,7 @@ def best_step_down(landscape: Landscape, net: Network, tensor: SymmetricTensor) 
 
 def step_along(landscape: Landscape, net: Network, way: State) -> Straight | None:
     """The line from a critical point along a direction of negative curvature, halved until the loss falls all along."""
-    size = float(np.hypot(np.linalg.norm(way[0]), np.linalg.norm(way[1])))
-    reach = (1.0 + float(np.hypot(np.linalg.norm(net.a), np.linalg.norm(net.W)))) / size
-    for _ in range(HALVINGS):
-        line = Straight(LABEL, (net.a, net.W), (net.a + reach * way[0], net.W + reach * way[1]))
-        if all(_falls(landscape, _network(net, line.at(t)), way) for t in np.linspace(1.0, 0.0, PROBES)[:-1]):
-            return line
-        reach /= 2
-    return None
+    return _shortened(landscape, net, way, np.linspace(1.0, 0.0, PROBES)[:-1])
 
 
 def damped_solutions(matrix: Array, goal: Array, dampings: tuple[float, ...]) -> Iterator[Array]:
@@ -71,16 +65,15 @@ def _directions(
         yield theta[cut:], theta[:cut].reshape(net.width, net.n)
 
 
-def _shortened(landscape: Landscape, net: Network, way: State) -> Straight | None:
+def _shortened(landscape: Landscape, net: Network, way: State, probes: Array) -> Straight | None:
     """The line along `way`, halved until the slope is negative at every probe."""
     size = float(np.hypot(np.linalg.norm(way[0]), np.linalg.norm(way[1])))
     if size == 0.0 or not np.isfinite(size):
         return None
     reach = (1.0 + float(np.hypot(np.linalg.norm(net.a), np.linalg.norm(net.W)))) / size
-    start: State = (net.a, net.W)
     for _ in range(HALVINGS):
-        line = Straight(LABEL, start, (net.a + reach * way[0], net.W + reach * way[1]))
-        if all(_falls(landscape, _network(net, line.at(t)), way) for t in np.linspace(1.0, 0.0, PROBES)):
+        line = Straight(LABEL, (net.a, net.W), (net.a + reach * way[0], net.W + reach * way[1]))
+        if all(_falls(landscape, _network(net, line.at(t)), way) for t in probes):
             return line
         reach /= 2
     return None

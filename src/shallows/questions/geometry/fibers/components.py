@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shallows.mathematics.signature import error_bound
-from shallows.mathematics.tensors.coordinates import indices
+from shallows.mathematics.tensors.coordinates import matrix_entries
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
 from shallows.model.network import Network
@@ -202,8 +202,7 @@ def matrix_of(a: Array, W: Array) -> Array:
 
 def tensor_of(S: Array) -> SymmetricTensor:
     """The tensor of degree 2 of a matrix that is exactly symmetric, without a check."""
-    rows, columns = indices(len(S), 2).T
-    return SymmetricTensor(S[rows, columns], len(S), 2)
+    return SymmetricTensor(matrix_entries(S), len(S), 2)
 
 
 def _matrix(S: SymmetricTensor | ArrayLike) -> Array:

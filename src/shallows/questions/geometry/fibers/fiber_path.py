@@ -133,27 +133,21 @@ def _require_one_fiber(net0: Network, net1: Network, tolerance: float) -> None:
 # -- exchanging neurons through an idle one ----------------------------------------------------------------
 
 
-def _lend(trail: Trail, source: int, hole: int) -> None:
-    """w of the idle neuron becomes the source's (a = 0 there), then a moves over: (1−t)α and tα, w fixed."""
+def _lend(trail: Trail, source: int, hole: int, sign: float = 1.0, words: str = "exchange neurons") -> None:
+    """w of the idle neuron becomes ± the source's (a = 0 there), then a moves over: (1−t)α and tα, w fixed."""
     a, W = trail.state
     W = W.copy()
-    W[hole] = W[source]
-    trail.go("exchange neurons", W=W)
+    W[hole] = sign * W[source]
+    trail.go(words, W=W)
     a = a.copy()
     a[hole], a[source] = a[source], 0.0
-    trail.go("exchange neurons", a=a)
+    trail.go(words, a=a)
 
 
 def _turn_over(trail: Trail, row: int, hole: int) -> None:
     """w → −w for one neuron, an idle one carrying its term meanwhile."""
     _lend(trail, row, hole)
-    a, W = trail.state
-    W = W.copy()
-    W[row] = -W[row]
-    trail.go("turn a neuron over", W=W)
-    a = a.copy()
-    a[row], a[hole] = a[hole], 0.0
-    trail.go("turn a neuron over", a=a)
+    _lend(trail, hole, row, -1.0, "turn a neuron over")
 
 
 def _rest(trail: Trail) -> None:

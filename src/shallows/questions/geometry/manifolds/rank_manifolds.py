@@ -107,19 +107,20 @@ class MatricesOfRank(ManifoldChart):
     def value(self, u: Array) -> Array:
         """The entries of U (A + sB) Uᵀ."""
         A, U = self._split(u)
-        return self._entries(U @ A @ U.T)
+        return coordinates.matrix_entries(U @ A @ U.T)
 
     def jacobian(self, u: Array) -> Array:
         """Columns s U dB Uᵀ, then dU (A+sB) Uᵀ + U (A+sB) dUᵀ with dU = P dZ D."""
         A, U = self._split(u)
         inner = np.einsum("ai,ijm,bj->abm", U, self._basis, U)
         half = np.einsum("aj,bk->abjk", self._P, U @ A * self._D).reshape(self.n, self.n, -1)
-        return self._entries(np.concatenate([inner, half + half.transpose(1, 0, 2)], axis=2))
+        rows, columns = coordinates.indices(self.n, 2).T
+        return np.asarray(np.concatenate([inner, half + half.transpose(1, 0, 2)], axis=2)[rows, columns])
 
     def second(self, u: Array, covector: Array) -> Array:
         """With C the covector's symmetric matrix, ⟨C, d²x⟩ = 4s tr(dUᵀ C U dB) + 2 tr(dUᵀ C dU (A+sB))."""
         A, U = self._split(u)
-        C = self._dual_matrix(covector)
+        C = coordinates.slope_matrices(covector, self.n)
         inner = self._basis.shape[2]
         result = np.zeros((len(u), len(u)))
         mixed = 2 * np.einsum("jk,kim,i->jim", self._P.T @ C @ U, self._basis, self._D).reshape(-1, inner)
@@ -141,17 +142,6 @@ class MatricesOfRank(ManifoldChart):
         inner = self._basis.shape[2]
         Z = u[inner:].reshape(self.n - self.rank, self.rank)
         return self._A + self._basis @ u[:inner], self._Q + self._P @ (Z * self._D)
-
-    def _entries(self, matrices: Array) -> Array:
-        rows, columns = coordinates.indices(self.n, 2).T
-        return np.asarray(matrices[rows, columns])
-
-    def _dual_matrix(self, covector: Array) -> Array:
-        """C with Σ_I c_I S_I = tr(C S): the entries over their multiplicity."""
-        C = np.zeros((self.n, self.n))
-        rows, columns = coordinates.indices(self.n, 2).T
-        C[rows, columns] = C[columns, rows] = covector / coordinates.multiplicities(self.n, 2)
-        return C
 
     def __repr__(self) -> str:
         return f"MatricesOfRank(rank={self.rank}, n={self.n})"

@@ -39,14 +39,11 @@ def in_function_space(shape: Shape, quadratic: Quadratic, gamma: float) -> Evalu
     collect = collector(n)
     back = collect.T.tocsr()
     gram, optimum = np.asfortranarray(quadratic.gram), quadratic.optimum
-    rows, columns = coordinates.indices(shape.sizes[1], 2).T
     root = np.sqrt(coordinates.multiplicities(shape.sizes[1], 2))
 
     def evaluate(thetas: Array) -> tuple[Array, Array]:
         first, last = layers = shape.split(thetas)
-        outputs, width = last.shape[1], first.shape[1]
-        M = np.zeros((len(thetas), outputs, width, width))
-        M[..., rows, columns] = M[..., columns, rows] = last / root
+        outputs, M = last.shape[1], coordinates.symmetric_matrices(last / root)
         MA = M @ first[:, None]
         B = first[:, None].swapaxes(-1, -2) @ MA
         move = collect @ B.reshape(-1, B.shape[-1] ** 2).T - np.tile(optimum, (len(thetas), 1)).T
@@ -56,7 +53,7 @@ def in_function_space(shape: Shape, quadratic: Quadratic, gamma: float) -> Evalu
         dM = first[:, None] @ E @ first[:, None].swapaxes(-1, -2)
         extra, slopes = penalty(layers, gamma)
         slopes[0] = slopes[0] + 2 * (MA @ E).sum(axis=1)
-        slopes[1] = slopes[1] + dM[..., rows, columns] * root
+        slopes[1] = slopes[1] + coordinates.matrix_entries(dM) * root
         return value + extra, shape.join(slopes)
 
     return evaluate
@@ -110,9 +107,5 @@ def on_samples(shape: Shape, Z: Array, Y: Array, weights: Array, gamma: float) -
 
 def _features_adjoint(v: Array, slope: Array) -> Array:
     """The adjoint of dψ₂ at v: (2Ev) with E the symmetric matrix of the slope in orthonormal coordinates."""
-    size = v.shape[1]
-    rows, columns = coordinates.indices(size, 2).T
-    E = np.zeros((len(v), size, size))
-    values = slope / np.sqrt(coordinates.multiplicities(size, 2))
-    E[:, rows, columns] = E[:, columns, rows] = values
+    E = coordinates.symmetric_matrices(slope / np.sqrt(coordinates.multiplicities(v.shape[1], 2)))
     return np.asarray(2 * np.einsum("nij,nj->ni", E, v))

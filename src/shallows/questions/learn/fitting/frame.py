@@ -10,7 +10,6 @@ whitens the data the Gram matrix of quadratic features is close to the identity,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isqrt
 
 import numpy as np
 
@@ -157,21 +156,9 @@ def features(Z: Array, degree: int) -> Array:
 
 def to_matrix(entries: Array, size: int) -> Array:
     """The symmetric matrix with these orthonormal coordinates of degree 2 (last axis)."""
-    rows, columns = coordinates.indices(size, 2).T
-    result = np.zeros((*entries.shape[:-1], size, size))
-    values = entries / np.sqrt(coordinates.multiplicities(size, 2))
-    result[..., rows, columns] = values
-    result[..., columns, rows] = values
-    return result
-
-
-def inputs_of(features: int) -> int:
-    """D with D(D+1)/2 features of degree 2."""
-    return (isqrt(8 * features + 1) - 1) // 2
+    return coordinates.symmetric_matrices(entries / np.sqrt(coordinates.multiplicities(size, 2)))
 
 
 def from_matrix(matrix: Array) -> Array:
     """The orthonormal coordinates of a symmetric matrix (last two axes)."""
-    size = matrix.shape[-1]
-    rows, columns = coordinates.indices(size, 2).T
-    return np.asarray(matrix[..., rows, columns] * np.sqrt(coordinates.multiplicities(size, 2)))
+    return coordinates.matrix_entries(matrix) * np.sqrt(coordinates.multiplicities(matrix.shape[-1], 2))

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from shallows.mathematics.solvers.levenberg_marquardt import gram_root
-from shallows.questions.learn.fitting.frame import from_matrix, inputs_of, to_matrix
+from shallows.mathematics.tensors.coordinates import inputs_of
+from shallows.questions.learn.fitting.frame import from_matrix, to_matrix
 from shallows.questions.learn.fitting.projected_rank import projected_rank, step_length
 from shallows.questions.learn.fitting.signed_factor import Factor, fit_factors
 from shallows.support.checks import Array

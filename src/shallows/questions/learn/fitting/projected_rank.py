@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse.linalg import eigsh
 
-from shallows.questions.learn.fitting.frame import from_matrix, inputs_of, to_matrix
+from shallows.mathematics.tensors.coordinates import inputs_of
+from shallows.questions.learn.fitting.frame import from_matrix, to_matrix
 from shallows.questions.learn.fitting.signed_factor import Factor
 from shallows.support.checks import Array
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from shallows.mathematics.balls.arrays import Ball, gamma, raised_number
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.learn.fitting.frame import inputs_of
+from shallows.mathematics.tensors.coordinates import inputs_of
 from shallows.questions.learn.proofs.form import matrix_ball
 from shallows.questions.learn.proofs.gram_curvature import smallest_eigenvalue_bound
 from shallows.support.checks import Array

@@ -29,6 +29,7 @@ from math import comb
 from flint import fmpq, fmpq_mat, fmpq_poly
 
 import shallows as sh
+from shallows.mathematics.exact.linear_algebra import kernel
 from shallows.uses.papers.claim import Trial
 from shallows.uses.papers.findings.finding import finding
 from shallows.uses.papers.mutations import OFF_BY_ONE, Mutation
@@ -111,16 +112,8 @@ def _trinomial(powers: Sequence[int]) -> int:
 
 def _apolar(m: Sequence[fmpq]) -> tuple[list[fmpq], list[fmpq]]:
     """Two quintics that span the kernel of the Hankel matrix (m_{i+j}), i < 4, j < 6."""
-    reduced, rank = fmpq_mat([[m[i + j] for j in range(6)] for i in range(4)]).rref()
-    pivots = [next(j for j in range(6) if reduced[i, j] != 0) for i in range(rank)]
-    free = [j for j in range(6) if j not in pivots]
-    kernel = []
-    for chosen in free:
-        vector = [fmpq(int(j == chosen)) for j in range(6)]
-        for i, j in enumerate(pivots):
-            vector[j] = -reduced[i, chosen]
-        kernel.append(vector)
-    return kernel[0], kernel[1]
+    first, second = kernel(fmpq_mat([[m[i + j] for j in range(6)] for i in range(4)]))
+    return first, second
 
 
 def _real_roots_of_members(p: list[fmpq], q: list[fmpq]) -> tuple[list[int], bool]:

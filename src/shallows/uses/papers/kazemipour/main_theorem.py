@@ -368,9 +368,7 @@ def _optimal_matrix(data: sh.Samples) -> Array:
     solution, *_ = np.linalg.lstsq(
         data.X[:, rows] * data.X[:, columns] * weights, np.asarray(data.y), rcond=None
     )
-    A = np.zeros((d, d))
-    A[rows, columns] = A[columns, rows] = solution
-    return A
+    return sh.SymmetricTensor(solution, d, 2).to_matrix()
 
 
 @claim(
