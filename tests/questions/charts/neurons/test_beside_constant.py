@@ -6,6 +6,10 @@ from numpy.polynomial.polynomial import polyval
 from scipy.optimize import minimize_scalar
 
 import shallows as sh
+from shallows.model.polynomial_space import PolynomialSpace
+from shallows.questions.charts.neurons.chart import add_constants_beside
+from shallows.questions.charts.neurons.task import Task
+from shallows.questions.charts.neurons.wide import charted_beside
 
 
 def labelled(seed, rows=40):
@@ -72,8 +76,10 @@ def test_a_teacher_with_a_constant_neuron_is_found():
 
 
 def test_with_a_bias_the_scope_says_what_is_left_out():
-    X, y = labelled(0)
-    chart = sh.chart(
-        sh.Problem(None, sh.Samples(X, y), 2, sh.Polynomial([0.0, 0.0, 1.0, 0.0, 0.0, 1.0]), bias=True)
-    )
-    assert "constant" in chart.scope and chart.attained is None
+    """1 + z³: modulo constants neurons have a scale to spare, and are not isolated."""
+    X, y = np.random.default_rng(0).standard_normal((40, 3)), labelled(0)[1]
+    problem = sh.Problem(None, sh.Samples(X, y), 2, sh.Polynomial([1.0, 0.0, 0.0, 1.0]), bias=True)
+    assert charted_beside(problem) == 0
+    task = Task(problem, PolynomialSpace.of(problem), True, 0, False)
+    add_constants_beside(task)
+    assert any("constant" in words for words in task.found.left_out)

@@ -148,9 +148,8 @@ def test_the_exact_engine_agrees(outer, bias):
 
 def test_what_has_no_isolated_networks_is_refused_with_the_reason():
     with pytest.raises(sh.InvalidProblem, match="Infinitely many networks"):
-        quartic = sh.Polynomial([0.0, 1.0, 0.0, 0.0, 1.0])
-        teacher = sh.Network([[1.0], [2.0], [-1.0]], [1.0, 1.0, 2.0], quartic, bias=[0.0, 1.0, 2.0])
-        sh.chart(sh.Problem(teacher, sh.Gaussian(1), 2, bias=True))
+        cubic = sh.Polynomial([0.0, 1.0, 0.0, 1.0])
+        sh.chart(sh.Problem(sh.Network(np.eye(2), None, cubic), sh.Gaussian(2), 3, bias=True))
 
 
 @pytest.mark.parametrize(

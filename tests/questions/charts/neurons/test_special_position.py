@@ -103,7 +103,7 @@ def test_three_neurons_that_add_up_to_zero_are_listed():
         ([0.0, 1, 0, 1], 2, [1.0, 2.0, 3.0], False, True),  # three on a line
         ([0.0, 0, 0, 1], 2, [1.0, 2.0, 3.0], False, False),
         ([0.0, 1, 0, 1], 2, None, False, False),
-        ([0.0, 1, 1, 1, 1, 1], 1, None, True, True),  # six weights, six coefficients
+        ([0.0, 1, 1, 1, 1, 1], 1, None, True, False),  # six weights, six coefficients: folds, which are named
         ([0.0, 1, 0, 1], 3, 3, False, True),  # three in a plane
         ([0.0, 1, 1, 1], 3, 3, False, False),
     ],

@@ -76,7 +76,7 @@ from shallows.questions.charts.neurons.task import Task
 from shallows.questions.charts.neurons.weightless import NOT_AT_REST, placed
 from shallows.questions.charts.neurons.wide import charted_beside, charted_width
 from shallows.questions.charts.neurons.wide_line import is_cubic, is_wide_line
-from shallows.questions.charts.neurons.wide_points import has_wide_points, wide_points
+from shallows.questions.charts.neurons.wide_points import NO_FIT, has_wide_points, wide_points
 from shallows.questions.charts.outputs.neuron_system import OutputSpaces
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.stratum import POINT_ERROR
@@ -121,6 +121,7 @@ def neurons_chart(
 def _limits(task: Task, charted: Callable[[Problem], Chart] | None) -> Limits | None:
     """What is known of the limits of trained neurons; None where nothing is looked for."""
     problem, space, certify, seed, progress = task.problem, task.space, task.certify, task.seed, task.progress
+    found = task.found
     if problem.outer is None and problem.width == 1 and charted is not None:
         return one_neuron_limits(problem, space, charted)
     if not task.by_paths or not space.right.any():
@@ -130,7 +131,8 @@ def _limits(task: Task, charted: Callable[[Problem], Chart] | None) -> Limits | 
             return tangent_limits(problem, space, certify, seed, tell)
     if has_two_neuron_limits(problem):
         return two_neuron_limits(problem, space, certify, seed, progress)
-    if has_wide_points(problem) or not has_searched_limits(problem):
+    known = has_wide_points(problem) and (found.limits or NO_FIT not in found.notes)
+    if known or not has_searched_limits(problem):
         return None
     return searched_limits(problem, space, certify, seed, progress)
 
@@ -167,7 +169,7 @@ def _trained(task: Task) -> None:
         _add(task, space, by_roots(problem, space, r, stratum, task.certify), r, None)
     _add_constant(problem, space, found)
     if not (has_line_stratum(problem, 1) or leaves_lines_out(problem)):
-        _add_constants_beside(task)
+        add_constants_beside(task)
     if task.by_paths and has_line_stratum(problem, 1):
         _add_lines(task)
     if leaves_slopes_out(problem):
@@ -203,7 +205,7 @@ def _add_zero(task: Task) -> None:
     found.placed.append(Placed(NeuronPoint(*nothing, (0, 0, 0), proof), zero))
 
 
-def _add_constants_beside(task: Task) -> None:
+def add_constants_beside(task: Task) -> None:
     """Networks with a constant beside others, or what is left out: a neuron at w = 0, or a pair of mirror images."""
     problem = task.problem
     constants, mirrored = has_constants_beside(problem), has_mirrored_beside(problem)

@@ -30,11 +30,13 @@ from shallows.questions.charts.neurons.balanced import BalancedNeurons
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.fold_shapes import FoldShape, fold_shapes, has_finite_shapes
-from shallows.questions.charts.neurons.real import sort_neurons
+from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
+from shallows.questions.charts.neurons.singular import StratumLoss
 from shallows.questions.charts.neurons.stratum import NeuronStratum, own_neuron, restored_points
 from shallows.questions.charts.neurons.wide_line import is_cubic, is_wide_line
 from shallows.support.checks import Array, counted
 from shallows.support.progress import Shown
+from shallows.support.tolerances import TINY
 
 #: Neurons of a fold.
 PAIR = 2
@@ -43,8 +45,11 @@ PAIR = 2
 ORTHOGONAL = 1e-10
 #: Coefficients that are a smaller share of the largest are rounding of those that cancel.
 NO_TERM = 1e-14
+#: A Newton step from a solution is a smaller share of its size: seen are 10⁻⁸ where there is one, and 10⁻⁴ at ends that
+#: belong to infinity.
+SETTLED = 1e-6
 #: What is left out where folds are not charted.
-WITHOUT_FOLDS = "the target, and networks whose neurons have independent values and slopes: not folds, at which they are dependent"
+WITHOUT_FOLDS = "the target, and networks whose neurons have independent values and slopes: no folds"
 
 
 def has_folds(problem: Problem) -> bool:
@@ -75,21 +80,31 @@ def fold_stratum(
     points = restored_points(even, equations, own, all_of([end.finite for end in ends]))
     singular = restored_points(even, equations, own, all_of([end.singular for end in ends]))
     result = sort_neurons(system, points, certify_points, tell)
-    count = len(points)
-    if certify_points:  # ends near infinity are badly known: what has no proof is none of these
-        result.found = [point for point in result.found if point.certificate is not None]
-        count = result.proved
-    whole = shapes is not None and all(end.whole for end in ends) and not result.undecided
+    stratum_loss = StratumLoss(space, system)
+    kept = [point for point in result.found if point.certificate or _is_zero(stratum_loss, own, point)]
+    uncertain = len(result.found) - len(kept)  # ends near infinity are badly known
+    whole = shapes is not None and all(end.whole for end in ends) and not uncertain
+    count = (
+        result.proved + sum(point.certificate is None for point in kept) if certify_points else len(points)
+    )
     notes = [
         f"rank {PAIR}, folds: {counted(count, 'solution')} for {counted(len(ends), 'pair')} of neurons, up to "
         "affine maps of the input"
     ]
     if not whole:
         notes.append(
-            f"rank {PAIR}, folds: some may be missing: paths were lost, or {result.undecided} real ones not certified"
+            f"rank {PAIR}, folds: some may be missing: paths were lost, or {uncertain} real ends are badly known"
         )
-    level = "count-matched" if whole else "sampled"
-    return NeuronStratum(system, result.found, count, None, notes, level, singular)
+    return NeuronStratum(system, kept, count, None, notes, "count-matched" if whole else "sampled", singular)
+
+
+def _is_zero(loss: StratumLoss, own: NeuronEquations, point: NeuronPoint) -> bool:
+    """Whether a Newton step leads nowhere, parameters scaled by curvatures."""
+    x = own.join(point.a[:, None].astype(np.complex128), point.W.astype(np.complex128)).real
+    H = loss.hessian(x)
+    scales = 1 / np.sqrt(np.abs(H).max(axis=1) + TINY)
+    step = scales * np.linalg.lstsq(H * scales[:, None] * scales, scales * loss.gradient(x))[0]
+    return bool(np.abs(step).max() <= SETTLED * np.abs(x).max())
 
 
 @dataclass(frozen=True, eq=False)
