@@ -17,7 +17,7 @@ singular points lie on one line E₀b + E₁w = const. Two of them make that lin
   unless a power is missing in them.
 
 So critical networks of all widths but the target are those of one neuron, and all of these are saddles: an idle neuron
-with q(w) ≠ 0 descends.
+with q(w) ≠ 0 descends. *With a bias* and a p of higher degree there are folds (`line_folds`).
 
 *Which targets are networks.* With J neurons all are: different positive w have independent powers. A target t is one of
 J − 1 neurons only if some q ≠ 0 with Σ qⱼtⱼ/cⱼ = 0 has J − 1 different roots, and signs bound their number. Where w and

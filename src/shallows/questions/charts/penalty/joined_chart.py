@@ -37,7 +37,7 @@ from shallows.questions.charts.penalty.joined_zeros import SEARCHED, common_zero
 from shallows.questions.charts.penalty.one_direction import one_direction_chart
 from shallows.questions.charts.penalty.one_more_output import entries_of, network_neuron
 from shallows.questions.charts.penalty.trained import NO_LIMITS
-from shallows.questions.charts.points.kinds import Levels, kinds_of
+from shallows.questions.charts.points.kinds import Levels, kind_at, kinds_of
 from shallows.questions.charts.points.point import EXACT, Certificate, CriticalFamily
 from shallows.questions.charts.points.rows import FoundRow, attained, in_order
 from shallows.questions.charts.points.stratum import POINT_ERROR
@@ -273,10 +273,7 @@ def _seen(loss: JoinedLoss, A: Array, W: Array) -> tuple[int, int, int]:
 
 def _judged(full: bool, row: FoundRow) -> str:
     """By the signature, in all weights; with an idle neuron a saddle."""
-    positive, zero, negative = row.signature
-    if negative or not full:
-        return "saddle" if positive or not full else "local maximum"
-    return "degenerate" if zero > row.dimension else "local minimum"
+    return kind_at(row.signature, row.dimension) if full else "saddle"
 
 
 def _chart(loss: JoinedLoss, found: Gathered) -> Chart:
