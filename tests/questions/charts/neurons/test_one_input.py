@@ -274,6 +274,20 @@ def test_signs_decide_which_targets_are_networks():
     assert not can_be_network([1, 3, 4], [Fraction(1), Fraction(-1), Fraction(0)], 2)
 
 
+@pytest.mark.parametrize("width", [3, 5])
+def test_where_signs_allow_more_slopes_the_scope_says_so(width):
+    """1 + z + z³ + z⁵ + z⁶: three neurons may have a slope; such widths were refused."""
+    coefficients = (1, 1, 0, 1, 0, 1, 1)
+    problem, loss = setting(coefficients, width, "samples", "noise", False, 0)
+    chart = sh.chart(problem)
+    assert "slope" in chart.scope and chart.attained
+    assert chart.infimum == pytest.approx(min(loss.value(theta_of(p.network, False)) for p in chart.critical))
+    best = np.polynomial.polynomial.polyvander(loss.x, 6)[:, [0, 1, 3, 5, 6]]
+    rest = best @ np.linalg.lstsq(best, loss.y)[0] - loss.y
+    assert chart.infimum == pytest.approx(np.mean(rest**2))
+    assert {p.kind for p in chart.critical} == {"global minimum", "saddle"}
+
+
 @pytest.mark.parametrize("degree", [3, 4])
 @pytest.mark.parametrize("outer", ["free", [1.0, 2.0], [1.0, -1.0]], ids=str)
 def test_powers_have_zero_and_the_target(degree, outer):

@@ -52,13 +52,14 @@ def has_double_roots(problem: Problem) -> bool:
 
 
 def leaves_slopes_out(problem: Problem) -> bool:
-    """Whether r > 2 neurons have 2r powers, fill their functions, and may be critical with a slope all the same."""
+    """Whether neurons in one input fill their functions, and may be critical with a slope all the same: signs allow as
+    many, and p has not four powers."""
     activation = problem.activation
     if not isinstance(activation, PolynomialActivation) or problem.outer is not None or problem.bias:
         return False
     powers = np.flatnonzero(activation.coefficients).tolist()
-    whole = problem.n == problem.outputs == 1 and 2 * problem.width == len(powers)
-    return whole and problem.width > 2 and most_neurons(powers) >= problem.width
+    whole = problem.n == problem.outputs == 1 and 2 * problem.width >= len(powers) and problem.width > 1
+    return whole and len(powers) != PAIRED and most_neurons(powers) > (len(powers) - 1) // 2
 
 
 def double_root_networks(problem: Problem, space: PolynomialSpace, certify: bool) -> list[NeuronPoint]:
