@@ -22,32 +22,35 @@ import numpy as np
 
 from shallows.mathematics.homotopy.solutions import Status
 from shallows.mathematics.homotopy.solve import solve
+from shallows.mathematics.newton import at_once
 from shallows.mathematics.same_points import PointSet, most_real
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
-from shallows.questions.charts.continuation.equations import Complex
+from shallows.questions.charts.continuation.equations import Complex, Member, family
+from shallows.questions.charts.continuation.lost_paths import UNCERTIFIED
 from shallows.questions.charts.neurons.balanced import BalancedNeurons
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.fold_shapes import FoldShape, fold_shapes, has_finite_shapes
-from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
-from shallows.questions.charts.neurons.singular import StratumLoss
+from shallows.questions.charts.neurons.real import sort_neurons
 from shallows.questions.charts.neurons.stratum import NeuronStratum, own_neuron, restored_points
 from shallows.questions.charts.neurons.wide_line import is_cubic, is_wide_line
 from shallows.support.checks import Array, counted
 from shallows.support.progress import Shown
-from shallows.support.tolerances import TINY
+from shallows.support.tolerances import SQRT_EPSILON
 
 #: Neurons of a fold.
 PAIR = 2
 #: Where u·t is a smaller share of its terms it vanishes, as u·Hu does: seen are 10⁻¹² and less where it does, and 10⁻⁷
 #: and more elsewhere.
 ORTHOGONAL = 1e-10
+#: As many solutions have both, for a generic target: 6 · 4.
+MET = 24
 #: Coefficients that are a smaller share of the largest are rounding of those that cancel.
 NO_TERM = 1e-14
-#: A Newton step from a solution is a smaller share of its size: seen are 10⁻⁸ where there is one, and 10⁻⁴ at ends that
-#: belong to infinity.
-SETTLED = 1e-6
+#: Newton's steps, each up to half of what the parameters were: seen are less than 10⁻¹⁰ at the last where there is a
+#: solution, and more than 10⁻¹ from ends that belong to infinity.
+STEPS, HALF, SETTLED = 12, 0.5, 1e-8
 #: What is left out where folds are not charted.
 WITHOUT_FOLDS = "the target, and networks whose neurons have independent values and slopes: no folds"
 
@@ -70,41 +73,53 @@ def fold_stratum(
     equations, own = NeuronEquations(even.neuron, PAIR), NeuronEquations(own_neuron(problem), PAIR)
     system = NeuronSystem(own, space.exact)
     shapes = fold_shapes(even.neuron)
-    loss = _Loss.of(even)
-    ends = [_folds(equations, shape, loss, seed) for shape in shapes or []]
+    ends = [_folds(equations, even.member, shape, seed) for shape in shapes or []]
 
     def all_of(parts: list[Complex]) -> Complex:
         rows = np.concatenate([np.zeros((0, equations.unknowns), np.complex128), *parts])
         return most_real(PointSet(rows, invariants=equations.marks).points, equations.tensors)
 
-    points = restored_points(even, equations, own, all_of([end.finite for end in ends]))
+    finite = all_of([end.finite for end in ends])
+    points = restored_points(even, equations, own, finite)
     singular = restored_points(even, equations, own, all_of([end.singular for end in ends]))
     result = sort_neurons(system, points, certify_points, tell)
-    stratum_loss = StratumLoss(space, system)
-    kept = [point for point in result.found if point.certificate or _is_zero(stratum_loss, own, point)]
-    uncertain = len(result.found) - len(kept)  # ends near infinity are badly known
-    whole = shapes is not None and all(end.whole for end in ends) and not uncertain
-    count = (
-        result.proved + sum(point.certificate is None for point in kept) if certify_points else len(points)
-    )
     notes = [
-        f"rank {PAIR}, folds: {counted(count, 'solution')} for {counted(len(ends), 'pair')} of neurons, up to "
+        f"rank {PAIR}, folds: {counted(len(points), 'solution')} for {counted(len(ends), 'pair')} of neurons, up to "
         "affine maps of the input"
     ]
+    whole = shapes is not None and all(end.whole for end in ends)
     if not whole:
         notes.append(
-            f"rank {PAIR}, folds: some may be missing: paths were lost, or {uncertain} real ends are badly known"
+            f"rank {PAIR}, folds: some may be missing: paths were lost, ends near infinity are badly known, or pairs "
+            "are not finitely many"
         )
-    return NeuronStratum(system, kept, count, None, notes, "count-matched" if whole else "sampled", singular)
+    if result.undecided:
+        notes.append(f"rank {PAIR}, folds: {result.undecided} {UNCERTIFIED}")
+    level = "count-matched" if whole else "sampled"
+    return NeuronStratum(system, result.found, len(points), None, notes, level, singular)
 
 
-def _is_zero(loss: StratumLoss, own: NeuronEquations, point: NeuronPoint) -> bool:
-    """Whether a Newton step leads nowhere, parameters scaled by curvatures."""
-    x = own.join(point.a[:, None].astype(np.complex128), point.W.astype(np.complex128)).real
-    H = loss.hessian(x)
-    scales = 1 / np.sqrt(np.abs(H).max(axis=1) + TINY)
-    step = scales * np.linalg.lstsq(H * scales[:, None] * scales, scales * loss.gradient(x))[0]
-    return bool(np.abs(step).max() <= SETTLED * np.abs(x).max())
+def _settled(equations: NeuronEquations, member: Member, points: Complex) -> Complex:
+    """The critical networks that Newton's method leads to; from ends that belong to infinity it leads nowhere."""
+    segment = family(equations).segment(member.parameters, member.parameters)
+    sizes = np.abs(points)
+    sizes = np.maximum(sizes, SQRT_EPSILON * sizes.max(axis=1, keepdims=True, initial=0.0))
+
+    def scaled(z: Any) -> tuple[Any, Any]:
+        values, jacobians = segment.at_all(np.append(z * sizes, np.zeros((len(z), 1), np.complex128), axis=1))
+        jacobians = jacobians[:, :, :-1] * sizes[:, None, :]
+        rows = np.abs(jacobians).max(axis=2)
+        return values / rows, jacobians / rows[:, :, None]
+
+    def moved(z: Any, step: Any) -> Any:
+        return z + step * np.minimum(1.0, HALF / np.abs(step).max(axis=1, keepdims=True))
+
+    if not len(points):
+        return points
+    with np.errstate(all="ignore"):
+        start: Any = points / sizes
+        z, step = at_once(scaled, start, STEPS, moved)
+    return np.asarray((z * sizes)[np.abs(step).max(axis=1) <= SETTLED], np.complex128)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +130,9 @@ class _Loss:
     target: Array
 
     @classmethod
-    def of(cls, even: BalancedNeurons) -> _Loss:
-        inverse = np.asarray(np.linalg.inv(even.member.gram), np.float64)
-        return cls(inverse, inverse @ np.real(even.member.g))
+    def of(cls, member: Member) -> _Loss:
+        inverse = np.asarray(np.linalg.inv(member.gram), np.float64)
+        return cls(inverse, inverse @ np.real(member.g))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,9 +144,12 @@ class _Folds:
     whole: bool
 
 
-def _folds(equations: NeuronEquations, shape: FoldShape, loss: _Loss, seed: int) -> _Folds:
-    """Those at which e, stretched by α and moved by β, is the residual."""
-    e = shape.e
+def _folds(equations: NeuronEquations, member: Member, shape: FoldShape, seed: int) -> _Folds:
+    """Those at which e, stretched by α and moved by β, is the residual.
+
+    An end that does not settle belongs to infinity, if all that have u·t = 0 are told apart.
+    """
+    loss, e = _Loss.of(member), shape.e
     u = [
         _sum([_monomial(k, j - k, comb(j, k) * e[k]) for k in range(j + 1) if k != 1]) for j in range(len(e))
     ]
@@ -155,8 +173,11 @@ def _folds(equations: NeuronEquations, shape: FoldShape, loss: _Loss, seed: int)
         ]
         return np.array(rows, np.complex128).reshape(-1, equations.unknowns)
 
-    finite, singular = networks(found.finite.points), networks(found.singular.points)
-    return _Folds(finite, singular, found.status is Status.COMPLETE)
+    ends = networks(found.finite.points)
+    finite = _settled(equations, member, ends)
+    clear = len(finite) == len(ends) or found.finite.count - len(ends) == MET
+    whole = found.status is Status.COMPLETE and clear
+    return _Folds(finite, networks(found.singular.points), whole)
 
 
 def _network(equations: NeuronEquations, shape: FoldShape, place: Complex, loss: _Loss) -> Complex:
