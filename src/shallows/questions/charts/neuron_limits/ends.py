@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from shallows.mathematics.exact.binary_forms import affine, real_roots
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import PolynomialActivation, polynomial_of
 from shallows.model.problem import Problem
 
 #: The name of the end at infinity.
@@ -80,8 +80,7 @@ def ends(problem: Problem) -> list[End]:
     >>> [(end.name, end.powers, end.is_boundary) for end in ends(p)]
     [('at infinity', (3, 1), True), ('at a zero', (1, 3), True)]
     """
-    assert isinstance(problem.activation, PolynomialActivation)
-    c = [Fraction(float(x)) for x in problem.activation.coefficients]
+    c = [Fraction(float(x)) for x in polynomial_of(problem.activation).coefficients]
     q, centre = centred_activation(problem)
     found = [_end(AT_INFINITY, centre, q, down=True)]
     if problem.bias:
@@ -103,8 +102,7 @@ def centred_activation(problem: Problem) -> tuple[list[Fraction], Fraction]:
 
     What is left there of rounded coefficients is no power.
     """
-    assert isinstance(problem.activation, PolynomialActivation)
-    c = [Fraction(float(x)) for x in problem.activation.coefficients]
+    c = [Fraction(float(x)) for x in polynomial_of(problem.activation).coefficients]
     if not problem.bias or len(c) < 2:
         return c, Fraction(0)
     centre, most = -c[-2] / ((len(c) - 1) * c[-1]), NO_COEFFICIENT * max(map(abs, c))

@@ -15,7 +15,7 @@ import numpy as np
 from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.same_points import is_among
 from shallows.mathematics.signature import signature
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import polynomial_of
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.closure.balls import TermSystem
@@ -64,8 +64,7 @@ def searched_limits(
     problem: Problem, space: PolynomialSpace, certify_points: bool, seed: int, progress: bool = False
 ) -> Limits:
     """Critical limits, marked, with their kinds; `closed` is never said, because a search may miss some."""
-    assert isinstance(problem.activation, PolynomialActivation)
-    p = tuple(problem.activation.coefficients.tolist())
+    p = tuple(polynomial_of(problem.activation).coefficients.tolist())
     rng = np.random.default_rng([seed, 11])
     placed: list[Placed] = []
     notes: list[str] = []

@@ -22,7 +22,7 @@ from shallows.mathematics.exclusion.intervals import Intervals, of_arb
 from shallows.mathematics.exclusion.result import Exclusion
 from shallows.mathematics.exclusion.search import exclude
 from shallows.mathematics.same_points import PointSet
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import polynomial_of
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.equations import Complex
@@ -76,8 +76,7 @@ def is_long_to_count(problem: Problem) -> bool:
 
     Three inputs and a bias, from degree three on, where no theorem gives their number.
     """
-    assert isinstance(problem.activation, PolynomialActivation)
-    return problem.bias and problem.n + 1 >= MOST_UNKNOWNS and problem.activation.degree > 2
+    return problem.bias and problem.n + 1 >= MOST_UNKNOWNS and polynomial_of(problem.activation).degree > 2
 
 
 def one_neuron_stratum(

@@ -19,7 +19,7 @@ from math import comb
 
 import numpy as np
 
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import polynomial_of
 from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.wide_line import is_wide_line
 from shallows.questions.charts.neurons.wide_plane import is_wide_plane
@@ -39,13 +39,12 @@ def leaves_special_out(problem: Problem) -> bool:
     Trained ones with parallel weights, and in one input without bias, have modules of their own (`on_one_line`,
     `double_roots`); of pure powers all multiples of w are one neuron, and quadratic neurons go by matrices.
     """
-    assert isinstance(problem.activation, PolynomialActivation)
     trained, n = problem.outer is None, problem.n
-    if problem.activation.degree == QUADRATIC:
+    if polynomial_of(problem.activation).degree == QUADRATIC:
         return False
     if is_wide_line(problem) or is_wide_plane(problem) or (trained and n == 1 and not problem.bias):
         return False
-    slopes = np.flatnonzero(problem.activation.coefficients[1:])
+    slopes = np.flatnonzero(polynomial_of(problem.activation).coefficients[1:])
     if len(slopes) == 1 and not problem.bias:
         return False
     for r in range(2, problem.width + 1):
@@ -84,6 +83,5 @@ def _slopes(problem: Problem, k: int) -> int:
 
 def _powers(problem: Problem) -> np.ndarray[tuple[int, ...], np.dtype[np.intp]]:
     """Those of p, with a bias all of them."""
-    assert isinstance(problem.activation, PolynomialActivation)
-    c = problem.activation.coefficients
+    c = polynomial_of(problem.activation).coefficients
     return np.arange(len(c)) if problem.bias else np.flatnonzero(c)

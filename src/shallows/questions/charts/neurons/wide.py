@@ -10,7 +10,7 @@ import numpy as np
 
 from shallows.mathematics.newton import gauss_newton
 from shallows.mathematics.semidefinite_root import semidefinite_root
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import polynomial_of
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.balanced import affine_neuron
@@ -42,16 +42,15 @@ def charted_width(problem: Problem) -> int:
 
 def charted_beside(problem: Problem) -> int:
     """The same beside a neuron that is constant, which leaves them one power less; 0 where none stand still."""
-    assert isinstance(problem.activation, PolynomialActivation)
+    p, others = polynomial_of(problem.activation), problem.width - 1
     if problem.bias:
-        others = problem.width - 1
-        most = min(others, (problem.activation.degree - 1) // 3) if problem.n == 1 else others
-        neuron = affine_neuron(problem.activation.coefficients, problem.n, modulo_constants=True)
+        most = min(others, (p.degree - 1) // 3) if problem.n == 1 else others
+        neuron = affine_neuron(p.coefficients, problem.n, modulo_constants=True)
         isolated = all(NeuronEquations(neuron, r).is_isolated() for r in range(1, most + 1))
         return most if isolated else 0
     if not is_wide_line(problem):
-        return problem.width - 1
-    return min(problem.width - 1, (len(np.flatnonzero(problem.activation.coefficients)) - 1) // 2)
+        return others
+    return min(others, (np.count_nonzero(p.coefficients) - 1) // 2)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ from flint import fmpq_poly
 from shallows.mathematics.exact.binary_forms import real_roots
 from shallows.mathematics.exact.linear_algebra import to_flint
 from shallows.mathematics.exact.rational_arrays import rational_matrix
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import PolynomialActivation, polynomial_of
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.best_on_line import critical_polynomial
@@ -65,15 +65,13 @@ def is_wide_line(problem: Problem) -> bool:
 
 def isolated_on_line(problem: Problem) -> int:
     """Up to how many neurons they are charted one by one."""
-    assert isinstance(problem.activation, PolynomialActivation)
-    powers = len(np.flatnonzero(problem.activation.coefficients))
-    return problem.activation.degree // 3 if problem.bias else (powers - 1) // 2
+    p = polynomial_of(problem.activation)
+    return p.degree // 3 if problem.bias else (np.count_nonzero(p.coefficients) - 1) // 2
 
 
 def is_cubic(problem: Problem) -> bool:
     """Whether neurons are cubic and have a bias: what is critical is known by hand."""
-    assert isinstance(problem.activation, PolynomialActivation)
-    return problem.bias and problem.activation.degree == CUBIC
+    return problem.bias and polynomial_of(problem.activation).degree == CUBIC
 
 
 def changes(signs: Sequence[int], powers: Sequence[int]) -> tuple[int, int]:
@@ -144,8 +142,8 @@ def is_affine_beyond_two(problem: Problem, space: PolynomialSpace) -> bool:
 
     Σ cᵢ(x − xᵢ)³ of two terms without x³ and x² has x₁ = x₂ and c₁ + c₂ = 0: a constant is left.
     """
-    assert isinstance(problem.activation, PolynomialActivation)
-    orders = [order for order, _ in _special_roots(_fractions(problem.activation.coefficients))]
+    c = _fractions(polynomial_of(problem.activation).coefficients)
+    orders = [order for order, _ in _special_roots(c)]
     t = space.exact.target
     return problem.width == 2 and orders == [1] and bool(t[1]) and not t[2:].any()
 
@@ -157,11 +155,10 @@ def special_networks(
 
     u being (1, x, x², x³), or its derivative: s = t − λ G⁻¹u(x₀) with u·s = u′·s = 0 at x₀, one equation for x₀.
     """
-    assert isinstance(problem.activation, PolynomialActivation)
     if not is_cubic(problem):
         return []
     found = []
-    for order, root in _special_roots(_fractions(problem.activation.coefficients)):
+    for order, root in _special_roots(_fractions(polynomial_of(problem.activation).coefficients)):
         u = _powers(order)
         for x in _places(space, u):
             values = np.array([float(row(x)) for row in map(_series, u)])

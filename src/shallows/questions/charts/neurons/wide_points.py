@@ -10,7 +10,7 @@ import numpy as np
 
 from shallows.mathematics.exact.rational_arrays import exact_product, exact_solution
 from shallows.mathematics.same_points import is_among
-from shallows.model.activations import PolynomialActivation
+from shallows.model.activations import polynomial_of
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.double_roots import has_double_roots
@@ -109,8 +109,7 @@ def _is_excluded(problem: Problem, space: PolynomialSpace) -> bool:
 
 def moments(problem: Problem, space: PolynomialSpace) -> list[Fraction]:
     """tⱼ/cⱼ, exactly."""
-    assert isinstance(problem.activation, PolynomialActivation)
-    c = problem.activation.coefficients[list(space.degrees)].tolist()
+    c = polynomial_of(problem.activation).coefficients[list(space.degrees)].tolist()
     return [t / Fraction(float(x)) for t, x in zip(space.exact.target, c, strict=True)]
 
 
@@ -135,9 +134,9 @@ def _boundary(problem: Problem, space: PolynomialSpace, missing: int) -> Placed 
     the other sign, and s one at the missing power that has the sign of its own neighbours: the loss grows if q has it.
     None where a neighbour is zero, and a neuron idle, or where s is the target.
     """
-    assert isinstance(problem.activation, PolynomialActivation)
     c: Any = np.array(
-        [Fraction(float(problem.activation.coefficients[j])) for j in space.degrees], dtype=object
+        [Fraction(float(polynomial_of(problem.activation).coefficients[j])) for j in space.degrees],
+        dtype=object,
     )
     rows = np.arange(len(c)) != missing
     s = np.zeros(len(c), dtype=object) + Fraction(0)
