@@ -50,7 +50,7 @@ def charted_beside(problem: Problem) -> int:
         return most if isolated else 0
     if not is_wide_line(problem):
         return others
-    return min(others, (np.count_nonzero(p.coefficients) - 1) // 2)
+    return min(others, (int(np.count_nonzero(p.coefficients)) - 1) // 2)
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def is_wide_line(problem: Problem) -> bool:
 def isolated_on_line(problem: Problem) -> int:
     """Up to how many neurons they are charted one by one."""
     p = polynomial_of(problem.activation)
-    return p.degree // 3 if problem.bias else (np.count_nonzero(p.coefficients) - 1) // 2
+    return p.degree // 3 if problem.bias else (int(np.count_nonzero(p.coefficients)) - 1) // 2
 
 
 def is_cubic(problem: Problem) -> bool:
