@@ -75,6 +75,12 @@ from shallows.questions.charts.neurons.stratum import (
 from shallows.questions.charts.neurons.task import Task
 from shallows.questions.charts.neurons.weightless import NOT_AT_REST, placed
 from shallows.questions.charts.neurons.wide import charted_beside, charted_width
+from shallows.questions.charts.neurons.wide_fixed import (
+    charted_groups,
+    is_wide_fixed,
+    leaves_groups_out,
+    without_groups,
+)
 from shallows.questions.charts.neurons.wide_line import is_cubic, is_wide_line
 from shallows.questions.charts.neurons.wide_points import NO_FIT, has_wide_points, wide_points
 from shallows.questions.charts.outputs.neuron_system import OutputSpaces
@@ -99,7 +105,8 @@ def neurons_chart(
 
     `charted` makes charts of powers, which limits of one trained neuron are.
     """
-    require_isolated(problem, own_neuron(problem), charted_width(problem))
+    if not is_wide_fixed(problem):
+        require_isolated(problem, own_neuron(problem), charted_width(problem))
     engine = exact_stratum if method == "exact" else neuron_stratum
     task = Task(problem, PolynomialSpace.of(problem), certify, seed, progress, engine)
     if problem.outer is None:
@@ -291,19 +298,26 @@ def _add(
 
 
 def _fixed(task: Task) -> None:
-    for item in arrangements(task.problem):
+    problem, found = task.problem, task.found
+    most = charted_groups(problem) if is_wide_fixed(problem) else problem.width
+    for item in arrangements(problem):
         rank, (constant,) = len(item.groups), item.constant
+        if rank > most:
+            continue
         if rank == 0:
             _add_still(task, item)
             continue
         own, outer = task.space.less(task.space.constant(constant)), np.array(item.weights)[:, 0]
         words = f"{rank} different neurons"
-        if task.by_paths and task.certify and fixed_excluded.is_excludable(task.problem, outer):
+        if task.by_paths and task.certify and fixed_excluded.is_excludable(problem, outer):
             with status_line(words, task.progress) as tell:
-                stratum = fixed_excluded.fixed_stratum(task.problem, own, outer, task.seed, tell)
+                stratum = fixed_excluded.fixed_stratum(problem, own, outer, task.seed, tell)
         else:
             stratum = task.stratum(words, rank, own, outer)
         _add(task, own, stratum, rank, item)
+    if is_wide_fixed(problem):
+        found.left_out += [without_groups(most)] * leaves_groups_out(problem)
+        found.take(wide_points(problem, task.space, found.placed))
 
 
 def _add_still(task: Task, item: Arrangement) -> None:

@@ -72,23 +72,27 @@ class Fit:
 def nearest_network(problem: Problem, space: PolynomialSpace, neuron: Neuron) -> Fit:
     """A network of the problem that has the target's function, or else the nearest that was found.
 
-    Gauss and Newton from random neurons with the outer weights that are best for them, in the norm of the data.
+    Gauss and Newton from random neurons, in the norm of the data, outer weights being fixed or the best for them.
     """
     r, n = problem.width, neuron.n
+    fixed = None if problem.outer is None else problem.outer[0]
     root = semidefinite_root(space.gram)
     target = root @ space.target
     size = float(np.linalg.norm(target))
 
     def parts(x: Array) -> tuple[Array, Array]:
-        return x[: n * r].reshape(r, n), x[n * r :]
+        return x[: n * r].reshape(r, n), x[n * r :] if fixed is None else fixed
 
     def system(x: Array) -> tuple[Array, Array]:
         W, a = parts(x)
         values, slopes = neuron.values(W) @ root.T, neuron.slopes(W) @ root.T
-        rows = np.concatenate([(a[:, None, None] * slopes).reshape(n * r, -1), values])
+        rows = (a[:, None, None] * slopes).reshape(n * r, -1)
+        rows = rows if fixed is not None else np.concatenate([rows, values])
         return (a @ values - target) / size, rows.T / size
 
     def start(W: Array) -> Array:
+        if fixed is not None:
+            return W.ravel()
         return np.concatenate([W.ravel(), best_outer(space, neuron.values(W), space.target)])
 
     def fitted(x: Array) -> Fit:
@@ -137,7 +141,7 @@ def _starts(problem: Problem, space: PolynomialSpace, neuron: Neuron) -> Iterato
 
 def _far_starts(problem: Problem, space: PolynomialSpace) -> Iterator[Array]:
     """Networks next to limits in one input: some neurons small, some large, of either sign."""
-    if problem.n > 1 or problem.bias:
+    if problem.n > 1 or problem.bias or problem.outer is not None:
         return
     rng, r = np.random.default_rng([problem.width, 4]), problem.width
     for _ in range(STARTS):

@@ -20,6 +20,7 @@ from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.neurons.real import NeuronPoint
 from shallows.questions.charts.neurons.stratum import own_neuron
 from shallows.questions.charts.neurons.wide import NEARLY, best_outer, nearest_network, spread
+from shallows.questions.charts.neurons.wide_fixed import is_wide_fixed
 from shallows.questions.charts.neurons.wide_line import (
     can_be_network,
     is_affine_beyond_two,
@@ -59,7 +60,8 @@ class WidePoints:
 
 def has_wide_points(problem: Problem) -> bool:
     """Whether a problem has such a width."""
-    return is_wide_plane(problem) or is_wide_line(problem) or has_double_roots(problem)
+    wide = is_wide_plane(problem) or is_wide_line(problem) or is_wide_fixed(problem)
+    return wide or has_double_roots(problem)
 
 
 def wide_points(problem: Problem, space: PolynomialSpace, known: list[Placed]) -> WidePoints:
