@@ -32,10 +32,16 @@ def is_wide_fixed(problem: Problem) -> bool:
 
 
 def charted_groups(problem: Problem) -> int:
-    """Up to how many different neurons critical networks are charted: while their functions determine them."""
-    neuron = own_neuron(problem)
-    wide = (r for r in count(1) if not NeuronEquations(neuron, r, outer=((1.0,),) * r).is_isolated())
-    return next(wide) - 1
+    """Up to how many different neurons critical networks are charted: while their functions determine them.
+
+    With a bias only while they do not fill their functions: two cubic ones take minutes for each pair of weights.
+    """
+
+    def is_wide(r: int) -> bool:
+        equations = NeuronEquations(own_neuron(problem), r, outer=((1.0,),) * r)
+        return not equations.is_isolated() or (problem.bias and equations.repeats)
+
+    return next(filter(is_wide, count(1))) - 1
 
 
 def leaves_groups_out(problem: Problem) -> bool:
