@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.questions.charts.neuron_limits.descending import descended
 
 import shallows as sh
 from shallows.model.polynomial_space import PolynomialSpace
@@ -74,23 +75,7 @@ class Quadrature:
         return r, J
 
     def descended(self, theta, steps):
-        damping = np.ones(len(theta))
-        r, J = self.residuals(theta)
-        loss = (r**2).sum(axis=1)
-        for _ in range(steps):
-            size = np.linalg.norm(J, axis=2) + 1e-300
-            scaled = J / size[:, :, None]
-            A = scaled @ scaled.transpose(0, 2, 1) + damping[:, None, None] * np.eye(J.shape[1])
-            g = np.einsum("spk,sk->sp", scaled, r)
-            tried = theta - np.linalg.solve(A, g[..., None])[..., 0] / size
-            with np.errstate(over="ignore", invalid="ignore"):
-                new_r, new_J = self.residuals(tried)
-                lower = (new_r**2).sum(axis=1) < loss
-            theta = np.where(lower[:, None], tried, theta)
-            r, J = np.where(lower[:, None], new_r, r), np.where(lower[:, None, None], new_J, J)
-            loss = (r**2).sum(axis=1)
-            damping = np.clip(np.where(lower, damping / 3, damping * 2), 1e-14, 1e10)
-        return loss, theta
+        return descended(self.residuals, theta, steps, 1.0)
 
     def rests(self, theta):
         """Whether a network is critical: it fits, or the angle between residual and each slope is a right one."""

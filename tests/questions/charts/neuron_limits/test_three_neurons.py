@@ -8,6 +8,7 @@ neurons span, so that every degree counts.
 import numpy as np
 import pytest
 from numpy.polynomial import Polynomial, hermite_e
+from tests.questions.charts.neuron_limits.descending import descended
 
 import shallows as sh
 from shallows.model.polynomial_space import PolynomialSpace
@@ -58,21 +59,7 @@ class Descents:
         return np.einsum("si,sik->sk", a, values) - self.target, np.concatenate([values, J], axis=1)
 
     def descended(self, theta, steps):
-        damping = np.full(len(theta), 1e-2)
-        r, J = self.residuals(theta)
-        for _ in range(steps):
-            size = np.linalg.norm(J, axis=2) + 1e-300
-            scaled = J / size[:, :, None]
-            A = scaled @ scaled.transpose(0, 2, 1) + damping[:, None, None] * np.eye(J.shape[1])
-            g = np.einsum("spk,sk->sp", scaled, r)
-            tried = theta - np.linalg.solve(A, g[..., None])[..., 0] / size
-            with np.errstate(over="ignore", invalid="ignore"):
-                new_r, new_J = self.residuals(tried)
-                lower = (new_r**2).sum(axis=1) < (r**2).sum(axis=1)
-            theta = np.where(lower[:, None], tried, theta)
-            r, J = np.where(lower[:, None], new_r, r), np.where(lower[:, None, None], new_J, J)
-            damping = np.clip(np.where(lower, damping / 3, damping * 2), 1e-14, 1e10)
-        return (r**2).sum(axis=1), theta
+        return descended(self.residuals, theta, steps, 1e-2)
 
     def lowest(self):
         """The least loss of a hundred runs, as a share of the target's, the lowest of which go on."""

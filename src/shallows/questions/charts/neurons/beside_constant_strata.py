@@ -10,6 +10,7 @@ from shallows.mathematics.same_points import is_among
 from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.beside_constant import (
     beside_constant,
+    has_constants_beside,
     has_mirrored_beside,
     modulo_constants,
     without_constant,
@@ -29,7 +30,8 @@ def add_beside_constant(task: Task) -> None:
     """Critical networks of which one neuron is constant, or the mirror image of another but for a constant."""
     problem, space, found = task.problem, task.space, task.found
     others, own = without_constant(problem), modulo_constants(space)
-    which = "mirrored neurons" if has_mirrored_beside(problem) else "one neuron constant"
+    kinds = {"one neuron constant": has_constants_beside, "mirrored neurons": has_mirrored_beside}
+    which = " or ".join(words for words, has in kinds.items() if has(problem))
     for r in range(1, 1 + charted_beside(problem)) if any(own.exact.right) else ():
         stratum = replace(task, problem=others).stratum(f"rank {r} beside a constant", r, own)
         head = f"rank {r + 1}, {which}"
